@@ -70,8 +70,8 @@ static void widen(const ulna_passes *p, int *first, int *last)
 
 static void set_aside(ulna_passes *p, size_t i, int first, int last, unsigned char how)
 {
-    p->has_aside = 1;
     for (int f = first; f < last; f++) {
+        p->has_aside[f] = 1;
         if (ulna_pass_aside(p, f)[i] != ASTRAY)
             ulna_pass_aside(p, f)[i] = how;
         p->suspect[f] = 1;
@@ -137,7 +137,7 @@ int ulna_pass_is_contradicted(const ulna_passes *p, int frame)
 {
     const unsigned char *aside = ulna_pass_aside(p, frame);
     double least = OFF * p->j->options->loss_scale;
-    for (size_t i = 0; i < p->j->used.count && p->has_aside; i++)
+    for (size_t i = 0; i < p->j->used.count && p->has_aside[frame]; i++)
         if (aside[i] == AROUND && ulna_pass_distance(p, frame, i) > fmax(least, p->usual[i]))
             return 1;
     return 0;

@@ -33,7 +33,7 @@ void ulna_pass_gather(const ulna_passes *p, int frame, double *positions)
 {
     const unsigned char *aside = ulna_pass_aside(p, frame);
     ulna_track_gather(p->j, frame, positions);
-    for (size_t i = 0; i < p->j->used.count && p->has_aside; i++)
+    for (size_t i = 0; i < p->j->used.count && p->has_aside[frame]; i++)
         positions[3 * i] = aside[i] ? (double)NAN : positions[3 * i];
 }
 
@@ -244,6 +244,7 @@ static void take_arrays(ulna_passes *p, ulna_arena *arena)
     p->astray = ulna_arena_take(arena, j->used.count, sizeof(double));
     p->farthest = ulna_arena_take(arena, j->used.count, sizeof(double));
     p->aside = ulna_arena_take(arena, total * j->used.count, 1);
+    p->has_aside = ulna_arena_take(arena, total, 1);
     p->suspect = ulna_arena_take(arena, total, 1);
     p->back_lost = ulna_arena_take(arena, total, 1);
     p->hidden = ulna_arena_take(arena, total * nb, 1);

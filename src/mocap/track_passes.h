@@ -36,7 +36,7 @@ typedef struct ulna_passes {
     double *farthest;           /* count: no distance of the marker is larger */
     double *astray;             /* count: from which on it may have gone astray; INFINITY if it has no weight */
     unsigned char *aside;       /* total x count: not 0: astray, or around that, so it counts as missing */
-    int has_aside;              /* one is, somewhere */
+    unsigned char *has_aside;   /* total: one is, in this frame */
     unsigned char *suspect;     /* total */
     unsigned char *back_lost;   /* total: the way back is lost there */
     unsigned char *hidden;      /* total x nb: no marker shows it */
