@@ -16,6 +16,7 @@
 #include "base/base.h"
 #include "mocap/marker_names.h"
 #include "mocap/take.h"
+#include "mocap/tracker.h"
 #include "model/model.h"
 
 enum {
@@ -29,6 +30,7 @@ enum {
     MOST_PARTS = 12
 };
 #define GOOD_FIT 0.02    /* of the skeleton's length: 3 cm for an adult. No need to try the mirror image */
+#define PLAIN_FIT 0.5    /* of that: no need of another start either */
 #define MUCH_BETTER 0.75 /* RMS of the mirror image, beside that of the take as it is */
 #define BETTER 0.75      /* RMS of one explanation, beside that of the other */
 #define OPPOSED                                                                                                        \
@@ -105,6 +107,7 @@ static ulna_status fit(const fitting *f, int way, double enough, double *rms)
     double all[FIT_FRAMES];
     size_t count = 0, good = 0;
     ulna_status status = ULNA_OK;
+    f->tracker->enough = enough > 0 ? 0.5 * f->tracker->weights * PLAIN_FIT * PLAIN_FIT * enough * enough : 0;
     for (int k = 0; k < FIT_FRAMES && good <= FIT_FRAMES / 2 && status == ULNA_OK; k++) {
         ulna_frame_report report;
         ulna_take_positions(f->take, f->frames[k], f->points);

@@ -511,7 +511,7 @@ static ulna_status begin_track(ulna_tracker *t, double *q, candidate *best)
     best->report.flags |= ULNA_TRACK_STARTED;
     t->has_jumped = 1;
     t->rest_between = ULNA_TRACKER_PATIENCE;
-    return start_afresh(t, t->start, 0, q, &best->result, &best->report, &best->cost);
+    return start_afresh(t, t->start, t->enough, q, &best->result, &best->report, &best->cost);
 }
 
 static ulna_status continue_track(ulna_tracker *t, double limit, double *q, candidate *best)

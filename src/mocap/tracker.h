@@ -62,6 +62,7 @@ struct ulna_tracker {
     size_t bytes;
     int history;                    /* frames that q1, q2 hold: 0, 1, 2 */
     int age;                        /* frames that made `usual` */
+    double enough;                  /* f of a fresh start, squares and all, below which it is the last; 0 unless set */
     double usual;                   /* running median of the cost; without meaning at age 0 */
     double last_f;                  /* that of q1, priors and all */
     double tolerated;               /* cost up to which no new search pays: the last ended there. 0: none */
