@@ -310,8 +310,8 @@ static void run_calibrations(batch_run *run)
 {
     batch_pool pool = run->limits;
     pool.workers = pool_workers(run->tool, run->group_count);
-    pool.run = calibrate_number;
-    pool.is_reused = 1;
+    pool.run =
+        calibrate_number; /* not reused: each keeps its own record, of a failure too, which must be its own fault */
     pool.settle = settle_calibration;
     pool.context = run;
     if (run->group_count)

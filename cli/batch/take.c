@@ -682,10 +682,11 @@ static void keep_needed(json_t *row)
     static const char *const keys[] = {"axes", "axes_tried", "session"};
     const json_t *whole = json_object_get(row, "calibration");
     json_t *needed = whole ? json_object() : NULL;
+    if (!needed)
+        return;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         json_object_set(needed, keys[i], json_object_get(whole, keys[i]));
-    if (needed)
-        json_object_set_new(row, "calibration", needed);
+    json_object_set_new(row, "calibration", needed);
 }
 
 json_t *take_calibrate(const batch_setup *setup, const batch_plan *plan, const batch_calibration *group, int slot)

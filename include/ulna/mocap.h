@@ -252,7 +252,7 @@ typedef struct ulna_take {
     ulna_recording
         one_subject; /* the recording without the names of the others; its positions are those of the recording */
     unsigned char *is_zero_missing; /* unused_room: for the recording's markers */
-    int is_whole;                   /* every marker of the set is seen in every frame */
+    int is_whole; /* every marker of the set is seen in every frame: the recording must not change while there is a take of it */
 } ulna_take;
 
 /* ULNA_ERR_ARGUMENT if options cannot be used (axes that are no rotation, no frames, a body that the model does not have, a

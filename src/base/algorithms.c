@@ -84,7 +84,7 @@ double ulna_median(double *numbers, size_t count)
     return count ? 0.5 * numbers[(count - 1) / 2] + 0.5 * numbers[count / 2] : (double)NAN;
 }
 
-/* The number of rank k of x, nearly: that of a sample, or the next one toward the middle, so that few numbers are left on the side of k. */
+/* The number of rank k of x, nearly: of a sample the one a place beyond k, seen from the nearer end, so that few numbers are left on k's side. */
 static double guess_number(const double *x, ptrdiff_t count, ptrdiff_t k)
 {
     double sample[SAMPLE];
@@ -103,22 +103,21 @@ static double guess_number(const double *x, ptrdiff_t count, ptrdiff_t k)
 
 /* Those below the pivot come first, or, with `equals`, those up to it; returns how many. Nothing is decided by a branch: the next
  * number cannot be foreseen. */
-static ptrdiff_t part_numbers(double *x, ptrdiff_t count, double pivot, int equals)
+static inline ptrdiff_t part_by(double *x, ptrdiff_t count, double pivot, int equals)
 {
     ptrdiff_t found = 0;
-    for (ptrdiff_t i = 0; i < count && !equals; i++) {
+    for (ptrdiff_t i = 0; i < count; i++) {
         double number = x[i];
         x[i] = x[found];
         x[found] = number;
-        found += number < pivot;
-    }
-    for (ptrdiff_t i = 0; i < count && equals; i++) {
-        double number = x[i];
-        x[i] = x[found];
-        x[found] = number;
-        found += number <= pivot;
+        found += equals ? number <= pivot : number < pivot;
     }
     return found;
+}
+
+static ptrdiff_t part_numbers(double *x, ptrdiff_t count, double pivot, int equals)
+{
+    return equals ? part_by(x, count, pivot, 1) : part_by(x, count, pivot, 0); /* a constant in each loop */
 }
 
 /* Selection by Hoare: x[k] is in its place afterwards, none before it is larger, none after it smaller. After too many rounds what is

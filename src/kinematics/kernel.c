@@ -51,7 +51,7 @@ void ulna_abreast_take(ulna_abreast_arrays *arrays, ulna_arena *arena)
         {&arrays->q_before, nv},  {&arrays->q_after, nv},    {&arrays->point, 4 * count},
         {&arrays->slope, nv},     {&arrays->curve, nv},      {&arrays->mean, (size_t)arrays->hold.groups},
         {&arrays->sine, nv},      {&arrays->cosine, nv},     {&arrays->motion, 6 * nv},
-        {&arrays->gain, 7 * nv},  {&arrays->frame, 12 * nl}, {&arrays->spot, 7 * count},
+        {&arrays->gain, 7 * nv},  {&arrays->frame, 12 * nl}, {&arrays->spot, ULNA_ABREAST_SPOT * count},
         {&arrays->sums, 27 * nl}, {&arrays->distance, count}};
     for (size_t i = 0; i < sizeof by_lanes / sizeof *by_lanes; i++)
         *by_lanes[i].array = ulna_arena_take(arena, by_lanes[i].items, ULNA_ABREAST * sizeof(double));

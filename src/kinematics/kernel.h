@@ -142,7 +142,7 @@ typedef struct ulna_lanes {
  * Many poses of a skeleton, one in each lane (kernel_abreast.inc). Arrays "by lanes" have ULNA_ABREAST numbers in a row for each of their
  * items, one for each pose; the kernel makes them from a row of each pose.
  */
-enum { ULNA_ABREAST = 8 };
+enum { ULNA_ABREAST = 8, ULNA_ABREAST_SPOT = 7 }; /* poses; numbers of a point on the way to its link's sums */
 
 /* What holds the coordinates of each pose, all alike: 1/2 w (q - goal)^2 for each DOF and goal. */
 typedef struct ulna_abreast_hold {

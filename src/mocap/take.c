@@ -1,6 +1,6 @@
 /*
  * A take: a skeleton, a recording and where the markers sit, matched by name once. Positions that are none are left out whenever a
- * frame is read, so that the recording stays as it is.
+ * frame is read, so that the recording stays as it is; it must not change while there is a take of it.
  */
 #include "mocap/take.h"
 #include "mocap/keypoints.h"
@@ -63,7 +63,7 @@ static void gather_seen(const double *row, const int from[3], const double sign[
     }
 }
 
-/* Markers that are positions or NaN, as nearly always, and not at the origin. Returns 0 if one is neither: then nothing is gathered. */
+/* Markers that are positions or NaN, as nearly always, and not at the origin. Returns 0 if one is not: then they must be gathered otherwise. */
 static int gather_usual(const double *row, const int from[3], const double sign[3], size_t count, const int *markers,
                         double *positions)
 {
@@ -86,15 +86,14 @@ static int gather_usual(const double *row, const int from[3], const double sign[
 void ulna_take_gather_recorded(const ulna_take *take, int frame, size_t count, const int *markers, double *positions)
 {
     const double *row = ulna_recording_frame(take->recording, take->skipped + frame);
-    int from[3], is_done = 0;
+    int from[3], is_exchange;
     double sign[3];
-    if (find_exchange(take->axes, from, sign)) {
-        is_done = take->is_whole || gather_usual(row, from, sign, count, markers, positions);
-        if (take->is_whole)
-            gather_seen(row, from, sign, count, markers, positions);
-    }
-    for (size_t i = 0; i < count && !is_done; i++)
-        ulna_take_marker_recorded(take, frame, markers[i], positions + 3 * i);
+    is_exchange = find_exchange(take->axes, from, sign);
+    if (is_exchange && take->is_whole)
+        gather_seen(row, from, sign, count, markers, positions);
+    else if (!is_exchange || !gather_usual(row, from, sign, count, markers, positions))
+        for (size_t i = 0; i < count; i++)
+            ulna_take_marker_recorded(take, frame, markers[i], positions + 3 * i);
 }
 
 void ulna_take_gather(const ulna_take *take, int frame, size_t count, const int *markers, double *positions)

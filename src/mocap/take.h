@@ -61,11 +61,12 @@ void ulna_take_gather(const ulna_take *take, int frame, size_t count, const int 
  * calls of functions that only do that. */
 __attribute__((always_inline)) static inline void ulna_take_prefetch(const ulna_take *take, int frame)
 {
-    enum { LINE = 8 }; /* numbers */
+    enum { LINE = 8, MOST = 60 * LINE }; /* numbers: of a recording with hundreds of markers, a take uses few */
     if (frame < 0 || frame >= take->frame_count)
         return;
     const double *row = ulna_recording_frame(take->recording, take->skipped + frame);
-    for (int k = 0; k < 3 * take->recording->marker_count; k += LINE)
+    int count = 3 * take->recording->marker_count;
+    for (int k = 0; k < count && k < MOST; k += LINE)
         __builtin_prefetch(row + k);
 }
 

@@ -97,7 +97,7 @@ typedef struct trails {
     int *column;  /* count: their numbers in the recording */
     double *now, *last, *velocity, *expected;
     int *seen;    /* count: frame, or ULNA_NONE */
-    int all_seen; /* frame in which all were, not noted in `seen`; or ULNA_NONE */
+    int all_seen; /* frame in which all were, which `seen` may not have yet (note_all_seen); or ULNA_NONE */
     int *leaper;  /* at most count, and one that is none */
     double *next; /* count x 3: places in the next frame */
     void *memory;

@@ -70,7 +70,7 @@ ulna_status ulna_pass_find_hidden(ulna_passes *p)
                 hidden[b] = 0;
         hide_girdles(p, hidden);
         for (int b = 0; b < model->nb; b++)
-            p->is_at_times[b] |= hidden[b] ^ ulna_pass_hidden(p, 0)[b];
+            p->is_hidden_at_times[b] |= hidden[b] ^ ulna_pass_hidden(p, 0)[b];
     }
     return status;
 }
@@ -134,7 +134,7 @@ void ulna_pass_bridge(ulna_passes *p)
     const ulna_model *model = p->j->take->model;
     for (int b = 0; b < model->nb; b++) {
         int from = ULNA_NONE;
-        for (int f = 0; f < p->total && model->body[b].dof_count && p->is_at_times[b]; f++) {
+        for (int f = 0; f < p->total && model->body[b].dof_count && p->is_hidden_at_times[b]; f++) {
             if (ulna_pass_hidden(p, f)[b])
                 continue;
             if (from == ULNA_NONE)
@@ -191,7 +191,7 @@ static int is_limb(const ulna_passes *p, int frame, int body)
 void ulna_pass_blend(ulna_passes *p)
 {
     for (int b = 0; b < p->j->take->model->nb; b++)
-        for (int first = 0, last; first < p->total && p->is_at_times[b]; first = last + 1) {
+        for (int first = 0, last; first < p->total && p->is_hidden_at_times[b]; first = last + 1) {
             for (last = first; last < p->total && is_limb(p, last, b);)
                 last++;
             if (last - first >= ULNA_PASS_MARGIN) /* in a shorter one nothing settles elsewhere */

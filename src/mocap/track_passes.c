@@ -248,7 +248,7 @@ static void take_arrays(ulna_passes *p, ulna_arena *arena)
     p->suspect = ulna_arena_take(arena, total, 1);
     p->back_lost = ulna_arena_take(arena, total, 1);
     p->hidden = ulna_arena_take(arena, total * nb, 1);
-    p->is_at_times = ulna_arena_take(arena, nb, 1);
+    p->is_hidden_at_times = ulna_arena_take(arena, nb, 1);
     p->body_of = ulna_arena_take(arena, (size_t)p->nq, sizeof *p->body_of);
     p->is_shown = ulna_arena_take(arena, j->used.count, 1);
     p->is_girdle = ulna_arena_take(arena, nb, 1);

@@ -29,23 +29,23 @@ typedef struct ulna_passes {
     int is_explained;  /* a failure, in `error` */
     ulna_tracker *tracker;
     int nq, nv, total;
-    double *positions;          /* of a frame */
-    double *cost;               /* total */
-    double *sorted;             /* total */
-    double *usual;              /* count: up to which the distance of a marker is no surprise */
-    double *farthest;           /* count: no distance of the marker is larger */
-    double *astray;             /* count: from which on it may have gone astray; INFINITY if it has no weight */
-    unsigned char *aside;       /* total x count: not 0: astray, or around that, so it counts as missing */
-    unsigned char *has_aside;   /* total: one is, in this frame */
-    unsigned char *suspect;     /* total */
-    unsigned char *back_lost;   /* total: the way back is lost there */
-    unsigned char *hidden;      /* total x nb: no marker shows it */
-    unsigned char *is_at_times; /* nb: hidden in some frames, but not in all */
-    int *body_of;               /* nq: whose coordinate it is */
-    unsigned char *is_shown;    /* count: in the frame at hand */
-    unsigned char *is_girdle;   /* nb: between trunk and limb, with a marker at most (anatomy.h) */
-    unsigned char *is_mended;   /* nb: its joint is; others stay as they are */
-    double *back;               /* nq a frame: the way back, its last frame first */
+    double *positions;                 /* of a frame */
+    double *cost;                      /* total */
+    double *sorted;                    /* total */
+    double *usual;                     /* count: up to which the distance of a marker is no surprise */
+    double *farthest;                  /* count: no distance of the marker is larger */
+    double *astray;                    /* count: from which on it may have gone astray; INFINITY if it has no weight */
+    unsigned char *aside;              /* total x count: not 0: astray, or around that, so it counts as missing */
+    unsigned char *has_aside;          /* total: one is, in this frame */
+    unsigned char *suspect;            /* total */
+    unsigned char *back_lost;          /* total: the way back is lost there */
+    unsigned char *hidden;             /* total x nb: no marker shows it */
+    unsigned char *is_hidden_at_times; /* nb: hidden in some frames, but not in all */
+    int *body_of;                      /* nq: whose coordinate it is */
+    unsigned char *is_shown;           /* count: in the frame at hand */
+    unsigned char *is_girdle;          /* nb: between trunk and limb, with a marker at most (anatomy.h) */
+    unsigned char *is_mended;          /* nb: its joint is; others stay as they are */
+    double *back;                      /* nq a frame: the way back, its last frame first */
     size_t back_room;
     double *former; /* nq a frame: poses of a stretch, before some of their joints are solved again */
     unsigned *former_flags;

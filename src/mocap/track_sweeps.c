@@ -162,7 +162,7 @@ static ulna_status sweep(sweeping *s, int is_back)
         for (int k = 0; k < count; k++) {
             int first = begins(p, k, count), last = begins(p, k + 1, count);
             if (i < last - first)
-                s->frames[s->count++] = is_back ? last - 1 - i : (first + i + shift) % p->total;
+                s->frames[s->count++] = is_back ? last - 1 - i : (int)(((long long)first + i + shift) % p->total);
         }
         status = sweep_frames(s);
     }

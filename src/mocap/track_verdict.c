@@ -99,7 +99,7 @@ static double trace_between(const double a[9], const double b[9])
     return trace;
 }
 
-/* 1 + 2 cos of the angle; rounding may take it beyond. */
+/* Of a rotation with this trace, which is 1 + 2 cos of it; rounding may take the trace out of its range. */
 static double angle_of(double trace)
 {
     return acos(fmax(-1, fmin(1, 0.5 * (trace - 1))));

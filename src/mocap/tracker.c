@@ -615,9 +615,9 @@ static int take_positions(ulna_tracker *t, const double *positions)
     int seen = 0, changes = 0, marks = 0;
     if (t->was_lost)
         find_leap(t, positions);
-    if (t->whole && ulna_all_within(ULNA_FARTHEST_MARKER, positions, 3 * t->count)) {
+    if (t->seen_if_whole && ulna_all_within(ULNA_FARTHEST_MARKER, positions, 3 * t->count)) {
         memcpy(t->seen, positions, 3 * (size_t)t->count * sizeof *positions);
-        return t->whole;
+        return t->seen_if_whole;
     }
     for (int i = 0; i < t->count; i++) {
         const double *x = positions + 3 * i;
@@ -631,7 +631,7 @@ static int take_positions(ulna_tracker *t, const double *positions)
         marks |= t->missing[i];
         seen += is_there && t->weight[i] > 0;
     }
-    t->whole = marks ? 0 : seen;
+    t->seen_if_whole = marks ? 0 : seen;
     if (changes && seen)
         ulna_tracker_find_unseen(t);
     return seen;

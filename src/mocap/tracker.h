@@ -57,7 +57,7 @@ struct ulna_tracker {
     unsigned char *anchored; /* nb: a term of the caller's is about it */
     unsigned char *is_moved, *is_held; /* nb: a marker that is seen sits on it, or beyond it; or not */
     unsigned char *missing;            /* count: 1 in this frame, 2 in the last one but not in this, else 0 */
-    int whole;                         /* markers that count, if none was missing in the last two frames; else 0 */
+    int seen_if_whole;                 /* markers that count, if none was missing in the last two frames; else 0 */
     double *seen, *possible;           /* count x 3: this frame's positions; those of them that can be */
     size_t bytes;
     int history;                    /* frames that q1, q2 hold: 0, 1, 2 */

@@ -353,7 +353,7 @@ void ulna_tracker_reset(ulna_tracker *t, const double *q)
         t->distance[i] = (double)NAN;
     t->is_measured = 1;
     memset(t->is_held, 0, (size_t)t->model->nb);
-    t->leap = t->frames = t->beyond = t->whole = 0;
+    t->leap = t->frames = t->beyond = t->seen_if_whole = 0;
     memset(t->missing, 0, (size_t)t->count);
     memset(t->outlier, 0, (size_t)t->count * sizeof *t->outlier);
     t->kappa = t->options.solve.hybrid.kappa;

@@ -1,5 +1,5 @@
 /*
- * A Gauss-Newton step for many poses at once: what the kernel needs of a problem (kinematics/kernel_abreast.inc), lane by lane.
+ * A Gauss-Newton step for many poses at once, and the distances of their points: what the kernel needs of a problem (kinematics/kernel_abreast.inc), lane by lane.
  *
  * Of the problem only its points count, with goals that come with each pose. What holds coordinates is given apart, since it
  * is about the poses before and after.

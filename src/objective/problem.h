@@ -284,7 +284,7 @@ void ulna_abreast_solve(ulna_abreast *abreast, const ulna_work *work, double kap
 /* The step of a lane (nv); 0 if there is none, as its matrix is not positive definite. */
 int ulna_abreast_step(const ulna_abreast *abreast, int lane, double *step);
 /* The same for distances of points from where they should be: a pose into a lane; all of them (ULNA_ERR_NUMBER if a q is not finite); those
- * of a lane, of the first terms in their order (NaN: missing). */
+ * of a lane (NaN: missing). The points must be the first terms of the problem: one number for each, in their order. */
 void ulna_abreast_load_measured(ulna_abreast *abreast, int lane, const double *q, const double *points);
 ulna_status ulna_abreast_measure(ulna_abreast *abreast, const ulna_work *work);
 void ulna_abreast_distances(const ulna_abreast *abreast, int lane, double *distances);

@@ -164,6 +164,12 @@ static void zeros_are_missing_unless_they_are_right(void **state)
     assert_int_equal(ulna_take_position(take, 0, 9, x), 0);
     assert_true(isnan(x[0]));
     assert_int_equal(ulna_take_position(take, 12, 9, x), 1);
+    double *all = calloc(3 * take->set.count, sizeof *all); /* all of a frame at once, which is another way */
+    for (int f = 0; f < 30; f++) {
+        ulna_take_positions(take, f, all);
+        assert_true(isnan(all[9]) && isnan(all[27]) == (f < 12) && !isnan(all[12]));
+    }
+    free(all);
     ulna_take_destroy(take);
     ulna_test_swing_release(&s);
 

@@ -32,7 +32,7 @@ static void disturb(ulna_test_rng *rng, ulna_recording *recording)
     }
 }
 
-static ulna_clip track(const ulna_test_take *made, int is_alone)
+static ulna_track_result track(const ulna_test_take *made, int is_alone, size_t *markers)
 {
     static const double as_it_is[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     ulna_take_options about = ulna_take_options_default();
@@ -46,11 +46,37 @@ static ulna_clip track(const ulna_test_take *made, int is_alone)
     options.extend = is_alone ? add_nothing : NULL;
     if (ulna_take_create(&about, &take, &error) || ulna_track(take, &options, &result, &error))
         fail_msg("%s", error.message);
-    ulna_clip clip = result.clip;
-    result.clip = ulna_clip_empty(NULL);
-    ulna_track_result_release(&result);
+    *markers = take->set.count;
     ulna_take_destroy(take);
-    return clip;
+    return result;
+}
+
+static void compare_poses(const ulna_clip *abreast, const ulna_clip *alone)
+{
+    double worst = 0;
+    assert_int_equal(abreast->frame_count, alone->frame_count);
+    for (int f = 0; f < alone->frame_count; f++)
+        for (int c = 0; c < alone->coordinate_count; c++)
+            worst = fmax(worst, fabs(ulna_clip_frame(abreast, f)[c] - ulna_clip_frame(alone, f)[c]));
+    if (!(worst <= 1e-9))
+        fail_msg("%d frames: a coordinate differs by %g", alone->frame_count, worst);
+}
+
+/* Frames are measured abreast, too. */
+static void compare_distances(const ulna_track_result *abreast, const ulna_track_result *alone, size_t markers)
+{
+    for (int f = 0; f < alone->clip.frame_count; f++) {
+        const ulna_frame_report *a = &abreast->frames[f], *b = &alone->frames[f];
+        assert_int_equal(a->flags, b->flags);
+        assert_int_equal(a->seen, b->seen);
+        assert_int_equal(a->outliers, b->outliers);
+        assert_true(fabs(a->rms - b->rms) <= 1e-9);
+        for (size_t i = (size_t)f * markers; i < (size_t)(f + 1) * markers; i++) {
+            assert_true(isnan(abreast->distances[i]) == isnan(alone->distances[i]));
+            if (!isnan(alone->distances[i]))
+                assert_true(fabs(abreast->distances[i] - alone->distances[i]) <= 1e-9);
+        }
+    }
 }
 
 static void sweeps_are_the_same_abreast(void **state)
@@ -61,16 +87,12 @@ static void sweeps_are_the_same_abreast(void **state)
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         ulna_test_take made = ulna_test_take_make(lengths[i]);
         disturb(&rng, &made.markers);
-        ulna_clip abreast = track(&made, 0), alone = track(&made, 1);
-        assert_int_equal(abreast.frame_count, alone.frame_count);
-        double worst = 0;
-        for (int f = 0; f < alone.frame_count; f++)
-            for (int c = 0; c < alone.coordinate_count; c++)
-                worst = fmax(worst, fabs(ulna_clip_frame(&abreast, f)[c] - ulna_clip_frame(&alone, f)[c]));
-        if (!(worst <= 1e-9))
-            fail_msg("%d frames: a coordinate differs by %g", lengths[i], worst);
-        ulna_clip_release(&abreast);
-        ulna_clip_release(&alone);
+        size_t markers;
+        ulna_track_result abreast = track(&made, 0, &markers), alone = track(&made, 1, &markers);
+        compare_poses(&abreast.clip, &alone.clip);
+        compare_distances(&abreast, &alone, markers);
+        ulna_track_result_release(&abreast);
+        ulna_track_result_release(&alone);
         ulna_test_take_release(&made);
     }
 }
