@@ -20,5 +20,5 @@ sed "s|^make install PREFIX=\([^ ]*\)|'$cmake' --install build --prefix \1 >/dev
     "$work/commands" >"$work/script"
 cd "$work/tree"
 sh -ex "$work/script" >"$work/out" 2>&1 || { cat "$work/out"; echo "readme: FAILED"; exit 1; }
-[ -s app.amc ] && [ -s take/walk.amc ] && [ -s take/walk.html ] && [ -s take/found.csv ] || { ls -R take; echo "readme: a file is missing"; exit 1; }
+[ -s app.amc ] && [ -s take/walk.amc ] && [ -s take/walk.html ] && [ -s take/found.csv ] && [ -s solved/walk.amc ] || { ls -R take; echo "readme: a file is missing"; exit 1; }
 echo "readme: ok"
