@@ -479,7 +479,9 @@ static int finish(batch_run *run)
     progress_end(&run->bar);
     if (run->shard.count == 1 && !run->is_stopped)
         code = write_tables(run, run->journal.work_folder, rows, counts);
+    plan_put_skipped(&run->plan, counts);
     say_summary(run, counts);
+    plan_tell_skipped(run->tool, &run->plan);
     if (!code && run->shard.count == 1 && !run->is_stopped)
         fact_line(run->tool, counts, "wrote", "{output}/index.html, results.csv, results.jsonl");
     if (run->shard.count > 1)
@@ -498,7 +500,7 @@ static int finish(batch_run *run)
         print_line(line);
         json_decref(line);
     }
-    int is_partial = run->failed || json_integer_value(json_object_get(counts, "missing"));
+    int is_partial = run->failed || run->plan.unread || json_integer_value(json_object_get(counts, "missing"));
     json_decref(rows);
     json_decref(counts);
     return run->is_stopped ? CLI_IO : code ? code : is_partial ? CLI_PARTLY : CLI_DONE;
@@ -532,8 +534,12 @@ static int solve_all(batch_run *run, int is_slurm, int tasks)
         code = journal_open(run->tool, run->object, run->output, run->shard, &run->journal);
     if (!code)
         code = write_plan(run, run->journal.work_folder);
-    if (!code && is_slurm)
+    if (!code && is_slurm) {
         code = slurm_write(run->tool, run->object, run->output, tasks);
+        plan_put_skipped(&run->plan, run->object);
+        plan_tell_skipped(run->tool, &run->plan);
+        code = !code && run->plan.unread ? CLI_PARTLY : code;
+    }
     if (!code && !is_slurm) {
         run->setup.work_folder = run->journal.work_folder;
         run->begun = cli_seconds();
@@ -601,6 +607,8 @@ static int show_plan(batch_run *run)
     for (int i = 0; i < run->plan.count && !code; i++)
         if (run->is_chosen[i] && run->plan.takes[i].problem)
             code = CLI_PARTLY;
+    if (!code && run->plan.unread)
+        code = CLI_PARTLY;
     json_decref(run->journal.lines);
     free(settled);
     return code;
@@ -798,7 +806,7 @@ const cli_command batch_command = {
         "replace them, also if it fails. Two batches cannot write to one "
         "folder at once, except for different shards of one number.\n\n"
         "With --json, a line with an object is printed for each take as it ends, and a last one with a summary. The exit code is 1 if a "
-        "take failed or is missing, and 4 if the output cannot be written. With --quiet, a line on standard error names each take that "
+        "take failed or is missing or a folder cannot be read, and 4 if the output cannot be written. With --quiet, a line on standard error names each take that "
         "failed, also in an earlier run. docs/cluster.md explains the rest.",
     .options = options,
     .reads = "skeleton attach OPERANDS", /* it writes to a folder that has nothing of others */

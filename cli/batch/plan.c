@@ -7,6 +7,7 @@
  * markers is one whose name, before "-markers.csv", begins that of the take.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -75,6 +76,7 @@ void plan_release(batch_plan *plan)
     }
     free(plan->takes);
     free(plan->calibrations);
+    json_decref(plan->notes);
 }
 
 /* ---- the files of a folder ---------------------------------------------------------------------------------------------- */
@@ -95,6 +97,7 @@ typedef struct found_files {
     const char *root;
     dev_t device; /* of a folder that is left out */
     ino_t number;
+    batch_plan *plan; /* receives what is skipped */
     int has_memory;
 } found_files;
 
@@ -158,34 +161,80 @@ static void add_file(found_files *files, const char *path, const char *whole)
         files->list[files->count++] = file;
 }
 
-/* Links to files are followed, links to folders are not: they may lead back. */
+static int is_recording(const char *path)
+{
+    return ends_with(path, ".c3d") || ends_with(path, ".trc");
+}
+
+/* All are counted, the first ones are listed. `number`: why it cannot be read; 0: it is a link to a folder. */
+static void skip(found_files *files, const char *whole, int number)
+{
+    enum { MOST_NOTES = 20 };
+    batch_plan *plan = files->plan;
+    plan->unread += number != 0;
+    plan->links += number == 0;
+    if (!plan->notes)
+        plan->notes = json_array();
+    if (json_array_size(plan->notes) >= MOST_NOTES)
+        return;
+    if (number)
+        files_note_text(plan->notes,
+                        "%.300s cannot be read (%s): takes below it are missing; make it readable and run this again",
+                        whole, strerror(number));
+    else
+        files_note_text(plan->notes,
+                        "%.300s is a link to a folder and is not followed; name its takes in a manifest, or give that "
+                        "folder to a batch of its own",
+                        whole);
+}
+
+static int walk(found_files *files, const char *below);
+
+/* Links to files are followed, links to folders are not: they may lead back. A recording that is not there or is no file is a take that
+ * fails: see check_take. */
+static void visit(found_files *files, const char *path, const char *whole)
+{
+    struct stat about;
+    if (lstat(whole, &about) != 0) {
+        if (is_recording(path))
+            add_file(files, path, whole);
+        else if (errno != ENOENT) /* else somebody has just removed it */
+            skip(files, whole, errno);
+    } else if (S_ISDIR(about.st_mode)) {
+        if ((about.st_dev != files->device || about.st_ino != files->number) && !walk(files, path))
+            skip(files, whole, errno);
+    } else if (stat(whole, &about) == 0 && S_ISDIR(about.st_mode))
+        skip(files, whole, 0);
+    else if (is_recording(path) || (stat(whole, &about) == 0 && S_ISREG(about.st_mode)))
+        add_file(files, path, whole);
+}
+
+/* Returns 0 if the folder cannot be read; then errno says why. */
 static int walk(found_files *files, const char *below)
 {
     char *folder = *below ? folder_join(files->root, below) : strdup(files->root);
     DIR *open = folder ? opendir(folder) : NULL;
     struct dirent *entry;
-    int is_open = open != NULL;
+    int number = open ? 0 : errno;
     files->has_memory &= folder != NULL;
-    while (open && files->has_memory && (entry = readdir(open)) != NULL) {
+    while (open && files->has_memory && (errno = 0, entry = readdir(open)) != NULL) {
         if (entry->d_name[0] == '.')
             continue;
-        struct stat about;
         char *path = *below ? folder_join(below, entry->d_name) : strdup(entry->d_name);
         char *whole = folder_join(folder, entry->d_name);
         files->has_memory &= path && whole;
-        if (path && whole && lstat(whole, &about) == 0) {
-            if (S_ISDIR(about.st_mode) && (about.st_dev != files->device || about.st_ino != files->number))
-                (void)walk(files, path);
-            else if (!S_ISDIR(about.st_mode) && stat(whole, &about) == 0 && S_ISREG(about.st_mode))
-                add_file(files, path, whole);
-        }
+        if (path && whole)
+            visit(files, path, whole);
         free(path);
         free(whole);
     }
+    if (open && files->has_memory)
+        number = errno;
     if (open)
         (void)closedir(open);
     free(folder);
-    return is_open;
+    errno = number;
+    return number == 0;
 }
 
 static int by_path(const void *a, const void *b)
@@ -319,14 +368,14 @@ static int add_take(const found_files *files, const found_file *file, const batc
 
 int plan_folder(json_t *object, const char *folder, const batch_common *common, batch_plan *plan)
 {
-    found_files files = {.root = folder, .has_memory = 1};
+    found_files files = {.root = folder, .plan = plan, .has_memory = 1};
     struct stat about;
     ulna_error error;
     if (stat(common->output, &about) == 0) {
         files.device = about.st_dev;
         files.number = about.st_ino;
     }
-    int is_open = walk(&files, ""), code = CLI_DONE;
+    int is_open = walk(&files, ""), number = errno, code = CLI_DONE;
     if (files.count) /* no list where nothing was found */
         qsort(files.list, (size_t)files.count, sizeof *files.list, by_path);
     for (int i = 0; i < files.count && is_open && files.has_memory; i++) {
@@ -338,9 +387,15 @@ int plan_folder(json_t *object, const char *folder, const batch_common *common, 
             files.has_memory &= add_take(&files, &files.list[i], common, plan);
     }
     if (!is_open)
-        cli_fail(&error, ULNA_ERR_IO, "cannot open the folder");
+        cli_fail(&error, ULNA_ERR_IO, "cannot read the folder: %s", strerror(number));
     else if (!files.has_memory)
         cli_no_memory(&error);
+    else if (!plan->count && plan->unread)
+        cli_fail(&error, ULNA_ERR_IO, "there is no C3D or TRC file that can be read: %s",
+                 json_string_value(json_array_get(plan->notes, 0)));
+    else if (!plan->count && plan->links)
+        cli_fail(&error, ULNA_ERR_ARGUMENT, "there is no C3D or TRC file: %s",
+                 json_string_value(json_array_get(plan->notes, 0)));
     else if (!plan->count)
         cli_fail(&error, ULNA_ERR_ARGUMENT,
                  "there is no C3D or TRC file in this folder or below; recordings as CSV are named in a manifest");
@@ -391,7 +446,11 @@ static void check_take(batch_take *take)
     struct stat about;
     ulna_error error;
     ulna_error_clear(&error);
-    if (stat(take->path, &about) != 0)
+    if (stat(take->path, &about) != 0 && errno != ENOENT)
+        plan_complain(take, "%s cannot be read: %s", take->path, strerror(errno));
+    else if (stat(take->path, &about) != 0 && lstat(take->path, &about) == 0)
+        plan_complain(take, "%s is a link to a file that is not there: mend or remove the link", take->path);
+    else if (stat(take->path, &about) != 0)
         plan_complain(take, "there is no file %s", take->path);
     else if (!S_ISREG(about.st_mode))
         plan_complain(take, "%s is not a file", take->path);
@@ -524,6 +583,36 @@ int plan_finish(batch_plan *plan)
     return is_done;
 }
 
+/* ---- what is skipped ------------------------------------------------------------------------------------------------------- */
+
+void plan_put_skipped(const batch_plan *plan, json_t *object)
+{
+    put_count(object, "unread", plan->unread);
+    put_count(object, "links", plan->links);
+    if (plan->notes)
+        json_object_set(object, "notes", plan->notes);
+    else
+        (void)put_list(object, "notes");
+}
+
+void plan_tell_skipped(const cli *tool, const batch_plan *plan)
+{
+    json_t *object = json_object();
+    plan_put_skipped(plan, object);
+    put_count(object, "more", plan->unread + plan->links - (long long)json_array_size(plan->notes));
+    files_print_notes(tool, plan->notes);
+    if (plan->unread || plan->links)
+        fact_line(tool, object, NULL,
+                  "not searched: {unread} folder{unread:/s} that cannot be read, {links} link{links:/s} to folders"
+                  "[{more?}; {more} of them are not listed]");
+    if (plan->unread) { /* also with --quiet: it is not success */
+        fflush(stdout);
+        cli_complain("%d folder%s cannot be read; takes below %s are missing", plan->unread,
+                     plan->unread == 1 ? "" : "s", plan->unread == 1 ? "it" : "them");
+    }
+    json_decref(object);
+}
+
 /* ---- --dry-run ----------------------------------------------------------------------------------------------------------- */
 
 static json_t *take_object(const batch_plan *plan, int index, batch_settled settled)
@@ -581,6 +670,7 @@ void plan_show(const cli *tool, const batch_plan *plan, const batch_settled *set
     }
     put_count(object, "problems", problems);
     put_count(object, "left_out", plan->left_out);
+    plan_put_skipped(plan, object);
     put_count(object, "calibrations", count_calibrations(plan, settled));
     put_count(object, "left", (long long)json_array_size(left));
     put_count(object, "done", counts[BATCH_DONE]);
@@ -596,6 +686,7 @@ void plan_show(const cli *tool, const batch_plan *plan, const batch_settled *set
         "{r.left} take{r.left:/s} to solve[{r.calibrations?}, {r.calibrations} calibration{r.calibrations:/s} at most][{r.problems?}, "
         "{r.problems} that cannot be solved][{r.done?}; {r.done} done already][{again?}; {again} failed before, which --retry-failed solves "
         "again][{r.left_out?}; {r.left_out} recording{r.left_out:/s} left out, as a C3D has the same name]");
+    plan_tell_skipped(tool, plan);
     json_decref(shown);
     json_decref(left);
     cli_json_print(tool, object);

@@ -1,0 +1,88 @@
+/* `ulna batch`: which takes and skeletons are found, what is skipped, and what is refused before anything is touched. */
+#include <unistd.h>
+
+#include "support_batch.h"
+
+/* ---- what is skipped ----------------------------------------------------------------------------------------------------- */
+
+/* Links to folders may lead back: a note, and no failure. */
+static void links_to_folders_are_noted(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool,
+                         "rm -r db/b && mkdir -p other db/.hidden && cp take.c3d other && cp take.c3d db/.hidden && "
+                         "ln -s ../other db/linked && ln -s ../../take.c3d db/a/linked.c3d");
+    json_t *plan = ulna_test_tool_run_json(tool, "batch", "db -s human -o out --dry-run", 0);
+    assert_int_equal(json_array_size(json_object_get(plan, "takes")), 7); /* links to files are followed */
+    assert_int_equal(integer(plan, "links"), 1);
+    assert_int_equal(integer(plan, "unread"), 0);
+    ulna_test_says(json_string_value(json_array_get(json_object_get(plan, "notes"), 0)),
+                   "db/linked is a link to a folder and is not followed; name its takes in a manifest");
+    json_decref(plan);
+    expect(tool, "db -s human -o out --dry-run", 0);
+    ulna_test_says(tool->out, "db/linked is a link to a folder");
+    expect(tool, "db -s human -o out --no-reports", 0);
+    ulna_test_says(tool->out, "db/linked is a link to a folder");
+    ulna_test_says(tool->out, "not searched: 0 folders that cannot be read, 1 link to folders");
+    assert_int_equal(count_of(tool, "db -s human -o out --no-reports", 0, "links"), 1);
+    ulna_test_tool_shell(tool, "for i in $(seq 30); do ln -s ../other db/l$i; done");
+    expect(tool, "db -s human -o out --dry-run", 0);
+    ulna_test_says(tool->out, "31 links to folders; 11 of them are not listed");
+    /* Nothing else is there. */
+    ulna_test_tool_shell(tool, "mkdir only && ln -s ../db only/db");
+    expect(tool, "only -o out2", 3);
+    ulna_test_says(tool->err, "only/db is a link to a folder");
+}
+
+/* A name that is too long for the system cannot be opened by anybody, not even by root, who may read all else. */
+static void folders_that_cannot_be_read_are_no_success(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(
+        tool,
+        "n=$(printf '%0200d' 0) && d=$n && for i in $(seq 14); do d=$d/$n; done && mkdir -p db/b/$d $d && mv $n db/b/$d/");
+    json_t *plan = ulna_test_tool_run_json(tool, "batch", "db -s human -o out --dry-run", 1);
+    assert_int_equal(integer(plan, "unread"), 1);
+    assert_int_equal(integer(plan, "left"), 12);
+    ulna_test_says(json_string_value(json_array_get(json_object_get(plan, "notes"), 0)),
+                   "cannot be read (File name too long): takes below it are missing; make it readable");
+    json_decref(plan);
+    expect(tool, "db -s human -o out --no-reports", 1);
+    ulna_test_says(tool->out, "12 takes: 12 solved");
+    ulna_test_says(tool->out, "not searched: 1 folder that cannot be read, 0 links to folders");
+    expect(tool, "--quiet db -s human -o out --no-reports", 1);
+    ulna_test_says(tool->err, "ulna: 1 folder cannot be read; takes below it are missing");
+    assert_int_equal(count_of(tool, "db -s human -o out --no-reports", 1, "unread"), 1);
+    expect(tool, "db -s human -o out3 --slurm 2", 1);
+    if (geteuid() == 0)
+        return;
+    ulna_test_tool_shell(tool, "rm -r db/b && chmod 0 db/a && mkdir db/c && cp take.c3d db/c");
+    expect(tool, "db -s human -o out4 --no-reports", 1);
+    ulna_test_says(tool->out, "db/a cannot be read (Permission denied)");
+    ulna_test_tool_shell(tool, "chmod 700 db/a");
+}
+
+static void recordings_that_are_not_there_fail(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool,
+                         "rm -r db/b && ln -s gone.c3d db/a/x.c3d && mkfifo db/a/y.trc && ln -s gone.asf db/a/a.asf");
+    expect(tool, "db -s human -o out --dry-run", 1);
+    ulna_test_says(tool->out, "failed a/x: ");
+    expect(tool, "db -s human -o out --no-reports", 1);
+    ulna_test_says(tool->out, "8 takes: 6 solved, 2 failed");
+    expect_result(tool, "out", "a/x", "failed",
+                  "a/x.c3d is a link to a file that is not there: mend or remove the link");
+    expect_result(tool, "out", "a/y", "failed", "a/y.trc is not a file");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_takes, ulna_test_tool_close)
+    const struct CMUnitTest tests[] = {
+        TEST(links_to_folders_are_noted),
+        TEST(folders_that_cannot_be_read_are_no_success),
+        TEST(recordings_that_are_not_there_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
