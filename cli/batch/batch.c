@@ -794,7 +794,8 @@ const cli_command batch_command = {
     .summary = "solve whole databases of takes, on one machine or a cluster",
     .text =
         "Solves all C3D and TRC files in a folder and below, or the takes of a manifest. The skeleton of a take is the file whose name "
-        "begins the take's name (02.asf for 02_01.c3d), or the only skeleton, in the folder of the take or above. A table of markers is "
+        "begins the take's name (02.asf for 02_01.c3d), or the only skeleton, in the folder of the take or above. A BVH or glTF "
+        "with exactly the name of a take is a motion of it, and its skeleton only if there is no other. A table of markers is "
         "found in the same way, as NAME-markers.csv; without one, the offsets of the markers are calibrated once for each subject and "
         "session (folder). A manifest is a CSV table whose heading names the columns take, skeleton, attach, subject, options (of `ulna "
         "solve`) and name (of the outputs), in any order; only take is needed.\n\n"

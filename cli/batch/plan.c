@@ -3,8 +3,9 @@
  *
  * In a folder, every C3D and TRC file is a take. Its skeleton is looked for beside it, then in the folders above, up to the one
  * that was given: in each first a file whose name begins that of the take (CMU: 02.asf for 02_01.c3d; HDM05: HDM_bd.asf for
- * HDM_bd_01-01_01_120.c3d), ASF before model files, BVH and glTF, and the longest name; then the only skeleton there. A table of
- * markers is one whose name, before "-markers.csv", begins that of the take.
+ * HDM_bd_01-01_01_120.c3d), ASF before model files, BVH and glTF, and the longest name; then the only skeleton there. A BVH or glTF with
+ * the whole name of a take is a motion of it, such as `ulna solve -o walk.glb` leaves beside walk.c3d: it is a skeleton only where there
+ * is no other. A table of markers is one whose name, before "-markers.csv", begins that of the take.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -82,6 +83,7 @@ void plan_release(batch_plan *plan)
 /* ---- the files of a folder ---------------------------------------------------------------------------------------------- */
 
 typedef enum file_kind { KIND_TAKE, KIND_SKELETON, KIND_ATTACH } file_kind;
+enum { MOTIONS = 2 }; /* rank of skeletons from which on files have motions too */
 
 typedef struct found_file {
     char *path; /* below the folder that was given */
@@ -89,6 +91,7 @@ typedef struct found_file {
     int rank;      /* of takes and skeletons: the lower one is preferred */
     size_t folder; /* length of its part of the path, without the slash */
     size_t stem;   /* end of the name without its ending */
+    int is_motion; /* a BVH or glTF with the name of a take beside it */
 } found_file;
 
 typedef struct found_files {
@@ -126,9 +129,14 @@ static int classify(const char *path, const char *whole, found_file *file)
         const char *ending;
         file_kind kind;
         int rank;
-    } kinds[] = {{".c3d", KIND_TAKE, 0},      {".trc", KIND_TAKE, 1},         {".asf", KIND_SKELETON, 0},
-                 {".json", KIND_SKELETON, 1}, {".bvh", KIND_SKELETON, 2},     {".glb", KIND_SKELETON, 3},
-                 {".gltf", KIND_SKELETON, 3}, {ATTACH_ENDING, KIND_ATTACH, 0}};
+    } kinds[] = {{".c3d", KIND_TAKE, 0},
+                 {".trc", KIND_TAKE, 1},
+                 {".asf", KIND_SKELETON, 0},
+                 {".json", KIND_SKELETON, 1},
+                 {".bvh", KIND_SKELETON, MOTIONS},
+                 {".glb", KIND_SKELETON, MOTIONS + 1},
+                 {".gltf", KIND_SKELETON, MOTIONS + 1},
+                 {ATTACH_ENDING, KIND_ATTACH, 0}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (ends_with(path, kinds[i].ending)) {
             const char *slash = strrchr(path, '/');
@@ -271,8 +279,30 @@ static int is_better(const found_file *a, size_t prefix, const found_file *b, si
     return !b || a->rank < b->rank || (a->rank == b->rank && prefix > other);
 }
 
+static int can_be_motion(const found_file *file)
+{
+    return file->kind == KIND_SKELETON && file->rank >= MOTIONS;
+}
+
+static int has_whole_name(const found_file *file, const found_file *take)
+{
+    return prefix_of(file, take) == take->stem - take->folder - (take->folder > 0);
+}
+
+static void find_motions(found_files *files)
+{
+    for (int i = 0; i < files->count; i++) {
+        found_file *file = &files->list[i];
+        for (int k = 0; k < files->count && can_be_motion(file) && !file->is_motion; k++) {
+            const found_file *take = &files->list[k];
+            file->is_motion =
+                take->kind == KIND_TAKE && is_in(file, take->path, take->folder) && has_whole_name(file, take);
+        }
+    }
+}
+
 /* In the take's own folder, then in those above. */
-static choice choose(const found_files *files, const found_file *take, file_kind kind)
+static choice choose_among(const found_files *files, const found_file *take, file_kind kind, int with_motions)
 {
     for (size_t folder = take->folder;; folder--) {
         choice best = {0};
@@ -282,6 +312,8 @@ static choice choose(const found_files *files, const found_file *take, file_kind
         for (int i = 0; i < files->count; i++) {
             const found_file *file = &files->list[i];
             if (file->kind != kind || !is_in(file, take->path, folder))
+                continue;
+            if (!with_motions && (file->is_motion || (can_be_motion(file) && has_whole_name(file, take))))
                 continue;
             size_t prefix = prefix_of(file, take);
             if (prefix && is_better(file, prefix, best.file, longest)) {
@@ -303,6 +335,12 @@ static choice choose(const found_files *files, const found_file *take, file_kind
         while (folder > 1 && take->path[folder - 1] != '/')
             folder--;
     }
+}
+
+static choice choose(const found_files *files, const found_file *take, file_kind kind)
+{
+    choice best = choose_among(files, take, kind, 0);
+    return best.file || best.rivals[1] ? best : choose_among(files, take, kind, 1);
 }
 
 /* A recording of the same name that is preferred, such as the C3D of a TRC. */
@@ -378,6 +416,7 @@ int plan_folder(json_t *object, const char *folder, const batch_common *common, 
     int is_open = walk(&files, ""), number = errno, code = CLI_DONE;
     if (files.count) /* no list where nothing was found */
         qsort(files.list, (size_t)files.count, sizeof *files.list, by_path);
+    find_motions(&files);
     for (int i = 0; i < files.count && is_open && files.has_memory; i++) {
         if (files.list[i].kind != KIND_TAKE)
             continue;

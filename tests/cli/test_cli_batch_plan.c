@@ -76,6 +76,28 @@ static void recordings_that_are_not_there_fail(void **state)
     expect_result(tool, "out", "a/y", "failed", "a/y.trc is not a file");
 }
 
+/* ---- skeletons ------------------------------------------------------------------------------------------------------------- */
+
+/* What `ulna solve -o walk.glb` left beside walk.c3d is no skeleton, also not of another take; but a BVH may be the only one. */
+static void motions_of_takes_are_no_skeletons(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(
+        tool,
+        "rm -r db && mkdir -p db/one db/two/day db/own && for f in one/walk one/walk_2 one/run two/day/walk own/walk "
+        "own/run; do cp take.c3d db/$f.c3d; done && " ULNA " sample -q t && cp t/human.asf db/one && cp t/human.json "
+        "db/two && touch db/one/walk.glb db/one/run.BVH db/two/day/walk.gltf db/two/walk.bvh db/own/walk.bvh "
+        "db/own/run.bvh");
+    json_t *plan = ulna_test_tool_run_json(tool, "batch", "db -o out --dry-run", 0);
+    expect_end(planned(plan, "one/walk"), "skeleton", "/db/one/human.asf");
+    expect_end(planned(plan, "one/walk_2"), "skeleton", "/db/one/human.asf");
+    expect_end(planned(plan, "one/run"), "skeleton", "/db/one/human.asf");
+    expect_end(planned(plan, "two/day/walk"), "skeleton", "/db/two/human.json"); /* above */
+    expect_end(planned(plan, "own/walk"), "skeleton", "/db/own/walk.bvh");
+    expect_end(planned(plan, "own/run"), "skeleton", "/db/own/run.bvh");
+    json_decref(plan);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_takes, ulna_test_tool_close)
@@ -83,6 +105,7 @@ int main(void)
         TEST(links_to_folders_are_noted),
         TEST(folders_that_cannot_be_read_are_no_success),
         TEST(recordings_that_are_not_there_fail),
+        TEST(motions_of_takes_are_no_skeletons),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
