@@ -471,6 +471,16 @@ static json_t *rows_of(const batch_run *run, const json_t *lines)
     return own;
 }
 
+/* The exit code. A verdict counts as for `ulna solve`; lost frames alone do not: a few are in most databases. */
+static int code_of(const batch_run *run, const json_t *counts)
+{
+    return run->plan.unread || json_integer_value(json_object_get(counts, "failed")) ||
+                   json_integer_value(json_object_get(counts, "missing")) ||
+                   json_integer_value(json_object_get(counts, "reject"))
+               ? CLI_PARTLY
+               : CLI_DONE;
+}
+
 static int finish(batch_run *run)
 {
     json_t *rows = rows_of(run, run->journal.lines), *counts = json_object();
@@ -500,10 +510,11 @@ static int finish(batch_run *run)
         print_line(line);
         json_decref(line);
     }
-    int is_partial = run->failed || run->plan.unread || json_integer_value(json_object_get(counts, "missing"));
+    if (!code)
+        code = code_of(run, counts);
     json_decref(rows);
     json_decref(counts);
-    return run->is_stopped ? CLI_IO : code ? code : is_partial ? CLI_PARTLY : CLI_DONE;
+    return run->is_stopped ? CLI_IO : code;
 }
 
 /* ---- the commands ---------------------------------------------------------------------------------------------------------------------------- */
@@ -628,11 +639,9 @@ static int merge(batch_run *run)
         results_count(rows, counts);
         code = write_tables(run, work_folder, rows, counts);
         say_summary(run, counts);
-        int is_whole = !json_integer_value(json_object_get(counts, "failed")) &&
-                       !json_integer_value(json_object_get(counts, "missing"));
         if (run->tool->json && !code)
             print_line(counts);
-        code = code ? code : is_whole ? CLI_DONE : CLI_PARTLY;
+        code = code ? code : code_of(run, counts);
         journal_remove_tree(work_folder);
         json_decref(lines);
         json_decref(rows);
@@ -807,7 +816,7 @@ const cli_command batch_command = {
         "replace them, also if it fails. Two batches cannot write to one "
         "folder at once, except for different shards of one number.\n\n"
         "With --json, a line with an object is printed for each take as it ends, and a last one with a summary. The exit code is 1 if a "
-        "take failed or is missing or a folder cannot be read, and 4 if the output cannot be written. With --quiet, a line on standard error names each take that "
+        "take failed, is missing or has the verdict reject (its result should not be used), or if a folder cannot be read, and 4 if the output cannot be written. With --quiet, a line on standard error names each take that "
         "failed, also in an earlier run. docs/cluster.md explains the rest.",
     .options = options,
     .reads = "skeleton attach OPERANDS", /* it writes to a folder that has nothing of others */
