@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -689,12 +690,17 @@ static int read_options(const cli *tool, batch_run *run, batch_common *common, i
 
 static int check_formats(const cli *tool, const char *formats)
 {
+    if (formats && !*formats)
+        return cli_usage(tool, "--formats takes endings such as amc,bvh,glb, and none is given");
     for (const char *at = formats; at && *at; at += strcspn(at, ","), at += *at == ',') {
         char name[16];
         size_t length = strcspn(at, ",");
         snprintf(name, sizeof name, "x.%.*s", length < 8 ? (int)length : 0, at);
         if (!ulna_format_writes(ulna_format_of_name(name)))
             return cli_usage(tool, "--formats takes endings such as amc,bvh,glb, not '%s'", formats);
+        for (const char *other = formats; other < at; other += strcspn(other, ",") + 1)
+            if (strcspn(other, ",") == length && strncasecmp(other, at, length) == 0)
+                return cli_usage(tool, "--formats names %.*s twice: both would be the same file", (int)length, at);
     }
     return CLI_DONE;
 }

@@ -98,6 +98,22 @@ static void motions_of_takes_are_no_skeletons(void **state)
     json_decref(plan);
 }
 
+/* ---- command lines --------------------------------------------------------------------------------------------------------- */
+
+static void expect_refusal(ulna_test_tool *tool, const char *arguments, int code, const char *message)
+{
+    expect(tool, arguments, code);
+    ulna_test_says(tool->err, message);
+    ulna_test_tool_shell(tool, "[ ! -e out ]");
+}
+
+static void formats_are_named_once(void **state)
+{
+    ulna_test_tool *tool = *state;
+    expect_refusal(tool, "db -s human -o out --formats amc,bvh,AMC", 2, "--formats names AMC twice");
+    expect_refusal(tool, "db -s human -o out --formats ''", 2, "--formats takes endings such as amc,bvh,glb");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_takes, ulna_test_tool_close)
@@ -106,6 +122,7 @@ int main(void)
         TEST(folders_that_cannot_be_read_are_no_success),
         TEST(recordings_that_are_not_there_fail),
         TEST(motions_of_takes_are_no_skeletons),
+        TEST(formats_are_named_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
