@@ -680,6 +680,8 @@ static int read_options(const cli *tool, batch_run *run, batch_common *common, i
         return cli_usage(tool, "--output FOLDER is needed: where motions, reports and tables go");
     if (cli_value(tool, "submit") && !cli_value(tool, "slurm"))
         return cli_usage(tool, "--submit goes with --slurm N");
+    if (cli_value(tool, "slurm-options") && !cli_value(tool, "slurm"))
+        return cli_usage(tool, "--slurm-options goes with --slurm N");
     if (cli_value(tool, "slurm") && cli_value(tool, "shard"))
         return cli_usage(tool, "--slurm N runs all shards: leave out --shard");
     int code = numbers_count(tool, "slurm", 1, 65535, tasks);
@@ -793,7 +795,7 @@ static const cli_option options[] = {
     {"slurm", 0, "N",
      "Write job scripts for Slurm: an array of N shards, each with --threads processors (default: 1), and a job that makes the tables "
      "when all have ended. Nothing is solved."},
-    {"slurm-options", 0, "TEXT", "Options of sbatch for these scripts, such as \"--partition=long --time=2:00:00\"."},
+    {"slurm-options", 0, "TEXT", "With --slurm: options of sbatch for these scripts, such as \"--partition=long --time=2:00:00\"."},
     {"submit", 0, NULL, "With --slurm: submit the scripts with sbatch."},
     {"merge", 0, NULL,
      "Make table and overview of an output folder from the journals of all shards: ulna batch --merge OUT."},

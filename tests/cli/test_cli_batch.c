@@ -692,6 +692,7 @@ static void wrong_command_lines_are_refused(void **state)
     static const char *const lines[] = {"db",
                                         "db -o",
                                         "db -o out --submit",
+                                        "db -o out --slurm-options --time=10",
                                         "db -o out --slurm 0",
                                         "db -o out --slurm 2 --shard 1/2",
                                         "db -o out --isolate maybe",
