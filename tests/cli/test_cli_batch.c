@@ -520,6 +520,7 @@ static void memory_has_a_limit(void **state)
     ulna_test_says(json_string_value(json_object_get(row, "message")), "memory");
     json_decref(row);
 }
+    ulna_test_says(json_string_value(json_object_get(row, "message")), "the limit is 20 MB (--memory)");
 
 /* ---- places ------------------------------------------------------------------------------------------------------------------ */
 
