@@ -720,6 +720,27 @@ static int check_words(const cli *tool, const char *words)
     return status == ULNA_OK ? CLI_DONE : cli_usage(tool, "--options: %s", error.message);
 }
 
+/* The same: a file for all takes that cannot be read would fail all of them. Its content is read by each take, with its options. */
+static int check_common(batch_run *run, const char *path, int is_skeleton)
+{
+    ulna_error error;
+    struct stat about;
+    ulna_status status = ULNA_OK;
+    ulna_error_clear(&error);
+    if (!path || !*path)
+        return CLI_DONE;
+    if (access(path, R_OK) == 0 && stat(path, &about) == 0) {
+        if (!S_ISREG(about.st_mode))
+            status = cli_fail(&error, ULNA_ERR_IO, "is not a file");
+    } else if (is_skeleton) { /* built in, or it says why it cannot be opened */
+        ulna_content skeleton = ulna_content_empty(NULL);
+        status = files_skeleton(path, 0, &skeleton, &error);
+        ulna_content_release(&skeleton);
+    } else
+        status = cli_fail(&error, ULNA_ERR_IO, "cannot open the file: %s", strerror(errno));
+    return status == ULNA_OK ? CLI_DONE : files_fail(run->object, path, &error);
+}
+
 static int run_batch(batch_run *run)
 {
     const cli *tool = run->tool;
@@ -738,6 +759,10 @@ static int run_batch(batch_run *run)
         code = check_formats(tool, run->setup.formats);
     if (!code)
         code = check_words(tool, common.words);
+    if (!code)
+        code = check_common(run, common.skeleton, 1);
+    if (!code)
+        code = check_common(run, common.attach, 0);
     if (!code)
         code = make_plan(run, tool->operands[0], &common);
     if (code)
@@ -795,7 +820,8 @@ static const cli_option options[] = {
     {"slurm", 0, "N",
      "Write job scripts for Slurm: an array of N shards, each with --threads processors (default: 1), and a job that makes the tables "
      "when all have ended. Nothing is solved."},
-    {"slurm-options", 0, "TEXT", "With --slurm: options of sbatch for these scripts, such as \"--partition=long --time=2:00:00\"."},
+    {"slurm-options", 0, "TEXT",
+     "With --slurm: options of sbatch for these scripts, such as \"--partition=long --time=2:00:00\"."},
     {"submit", 0, NULL, "With --slurm: submit the scripts with sbatch."},
     {"merge", 0, NULL,
      "Make table and overview of an output folder from the journals of all shards: ulna batch --merge OUT."},

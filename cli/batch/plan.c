@@ -474,7 +474,7 @@ static void check_file(batch_take *take, const char *what, const char *path)
     if (!strpbrk(path, "./"))
         return;
     if (access(path, R_OK) != 0 || stat(path, &about) != 0)
-        plan_complain(take, "%s %s cannot be read", what, path);
+        plan_complain(take, "%s %s cannot be read: %s", what, path, strerror(errno));
     else if (!S_ISREG(about.st_mode))
         plan_complain(take, "%s %s is not a file", what, path);
 }

@@ -114,6 +114,21 @@ static void formats_are_named_once(void **state)
     expect_refusal(tool, "db -s human -o out --formats ''", 2, "--formats takes endings such as amc,bvh,glb");
 }
 
+static void files_for_all_takes_are_looked_at_first(void **state)
+{
+    ulna_test_tool *tool = *state;
+    expect_refusal(tool, "db -s nothere.asf -o out", 4, "nothere.asf: cannot open the file: No such file or directory");
+    expect_refusal(tool, "db -s nothere -o out", 4, "nor is it a built-in skeleton (human,");
+    expect_refusal(tool, "db -s human -a nothere.csv -o out --dry-run", 4,
+                   "nothere.csv: cannot open the file: No such file or directory");
+    expect_refusal(tool, "db -s db/a -o out", 4, "db/a: is not a file");
+    json_decref(ulna_test_tool_run_json(tool, "batch", "db -s nothere.asf -o out", 4));
+    if (geteuid() == 0)
+        return;
+    ulna_test_tool_shell(tool, "touch closed.csv && chmod 0 closed.csv");
+    expect_refusal(tool, "db -s human -a closed.csv -o out", 4, "closed.csv: cannot open the file: Permission denied");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_takes, ulna_test_tool_close)
@@ -123,6 +138,7 @@ int main(void)
         TEST(recordings_that_are_not_there_fail),
         TEST(motions_of_takes_are_no_skeletons),
         TEST(formats_are_named_once),
+        TEST(files_for_all_takes_are_looked_at_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
