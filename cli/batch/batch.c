@@ -458,6 +458,23 @@ static void say_summary(const batch_run *run, json_t *counts)
     fact_line(tool, counts, "time", "{elapsed_seconds%.1f} s, {frames} frames");
 }
 
+static void say_tables(const batch_run *run, const json_t *counts)
+{
+    fact_line(run->tool, counts, "wrote", "{output}/index.html, results.csv, results.jsonl");
+}
+
+/* Takes of all shards that failed. */
+static void say_failures(batch_run *run, const json_t *rows)
+{
+    size_t i;
+    json_t *row;
+    json_array_foreach(rows, i, row)
+    {
+        if (!run->tool->json && strcmp(json_string_value(json_object_get(row, "status")), "failed") == 0)
+            say_take(run, row, 0);
+    }
+}
+
 /* The rows of the takes that this process had, or of all. */
 static json_t *rows_of(const batch_run *run, const json_t *lines)
 {
@@ -494,7 +511,7 @@ static int finish(batch_run *run)
     say_summary(run, counts);
     plan_tell_skipped(run->tool, &run->plan);
     if (!code && run->shard.count == 1 && !run->is_stopped)
-        fact_line(run->tool, counts, "wrote", "{output}/index.html, results.csv, results.jsonl");
+        say_tables(run, counts);
     if (run->shard.count > 1)
         cli_say(run->tool, "shard %d of %d; `ulna batch --merge %s` makes the tables\n", run->shard.number,
                 run->shard.count, run->output);
@@ -626,12 +643,27 @@ static int show_plan(batch_run *run)
     return code;
 }
 
+static int check_merged(batch_run *run, const char *plan)
+{
+    ulna_error error;
+    if (access(plan, F_OK) == 0)
+        return CLI_DONE;
+    if (folder_is(run->output))
+        cli_fail(&error, ULNA_ERR_IO,
+                 "is not the output folder of a batch, as it has no plan.csv: give what -o OUT named");
+    else
+        cli_fail(&error, ULNA_ERR_IO, "cannot open the folder: %s", strerror(errno == ENOTDIR ? ENOTDIR : ENOENT));
+    return files_fail(run->object, run->output, &error);
+}
+
 /* Tables of what the journals have. */
 static int merge(batch_run *run)
 {
     char *plan = folder_join(run->output, "plan.csv"), *work_folder = folder_join(run->output, "journal/merge.work");
     const batch_common common = {.output = run->output};
-    int code = plan && work_folder ? plan_manifest(run->object, plan, &common, &run->plan) : cli_out_of_memory();
+    int code = plan && work_folder ? check_merged(run, plan) : cli_out_of_memory();
+    if (!code)
+        code = plan_manifest(run->object, plan, &common, &run->plan);
     if (!code)
         code = plan_finish(&run->plan) ? folder_make(run->object, work_folder) : cli_out_of_memory();
     if (!code) {
@@ -639,7 +671,10 @@ static int merge(batch_run *run)
         run->begun = cli_seconds();
         results_count(rows, counts);
         code = write_tables(run, work_folder, rows, counts);
+        say_failures(run, rows);
         say_summary(run, counts);
+        if (!code)
+            say_tables(run, counts);
         if (run->tool->json && !code)
             print_line(counts);
         code = code ? code : code_of(run, counts);
@@ -750,9 +785,13 @@ static int run_batch(batch_run *run)
         if (tool->given_count > 1)
             return cli_usage(tool, "--merge makes the tables of a folder, and goes with no other option: ulna batch "
                                    "--merge OUT");
+        if (!tool->operand_count)
+            return cli_usage(tool, "missing argument: ulna batch --merge OUT");
         run->output = tool->operands[0];
         return merge(run);
     }
+    if (!tool->operand_count)
+        return cli_usage(tool, "missing argument: ulna %s %s", tool->command->name, tool->command->operands);
     run->output = cli_value(tool, "output");
     int code = read_options(tool, run, &common, &tasks);
     if (!code)
@@ -832,7 +871,7 @@ const cli_command batch_command = {
     .name = "batch",
     .operands = "FOLDER|MANIFEST -o OUT",
     .operand = "a folder of takes or a manifest",
-    .least = 1,
+    .least = 0, /* run_batch says which one is missing */
     .most = 1,
     .summary = "solve whole databases of takes, on one machine or a cluster",
     .text =

@@ -129,6 +129,33 @@ static void files_for_all_takes_are_looked_at_first(void **state)
     expect_refusal(tool, "db -s human -a closed.csv -o out", 4, "closed.csv: cannot open the file: Permission denied");
 }
 
+/* ---- merging ---------------------------------------------------------------------------------------------------------------- */
+
+static void merges_name_what_failed(void **state)
+{
+    ulna_test_tool *tool = *state;
+    expect(tool, "--merge", 2);
+    ulna_test_says(tool->err, "missing argument: ulna batch --merge OUT");
+    expect(tool, "-o out", 2);
+    ulna_test_says(tool->err, "missing argument: ulna batch FOLDER|MANIFEST -o OUT");
+    expect(tool, "--merge db", 4);
+    ulna_test_says(tool->err, "db: is not the output folder of a batch, as it has no plan.csv");
+    expect(tool, "--merge nowhere", 4);
+    ulna_test_says(tool->err, "nowhere: cannot open the folder: No such file");
+    ulna_test_tool_shell(tool, "[ ! -e db/journal ] && [ ! -e nowhere ] && printf garbage >db/a/bad.c3d");
+    (void)run(tool, "db -s human -o out --no-reports --shard 1/2");
+    (void)run(tool, "db -s human -o out --no-reports --shard 2/2");
+    expect(tool, "--merge out", 1);
+    ulna_test_says(tool->out, "failed a/bad: bad.c3d: ");
+    ulna_test_says(tool->out, "out/index.html, results.csv, results.jsonl");
+    expect(tool, "--merge out --quiet", 1);
+    assert_string_equal(tool->out, "");
+    ulna_test_says(tool->err, "ulna: a/bad: bad.c3d: ");
+    json_t *counts = ulna_test_tool_run_json(tool, "batch", "--merge out", 1);
+    assert_int_equal(integer(counts, "failed"), 1);
+    json_decref(counts);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_takes, ulna_test_tool_close)
@@ -139,6 +166,7 @@ int main(void)
         TEST(motions_of_takes_are_no_skeletons),
         TEST(formats_are_named_once),
         TEST(files_for_all_takes_are_looked_at_first),
+        TEST(merges_name_what_failed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
