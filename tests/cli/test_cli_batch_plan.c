@@ -129,6 +129,18 @@ static void files_for_all_takes_are_looked_at_first(void **state)
     expect_refusal(tool, "db -s human -a closed.csv -o out", 4, "closed.csv: cannot open the file: Permission denied");
 }
 
+/* Not in the middle of a word. */
+static void long_messages_end_with_dots(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool, "w=$(for i in $(seq 80); do printf 'word '; done) && printf 'take,options\\n"
+                               "db/a/a_01.c3d,--frames \\047%s\\047\\n' \"$w\" >m.csv");
+    expect(tool, "m.csv -s human -o out --no-reports", 1);
+    json_t *row = result_of(tool, "out", "db/a/a_01");
+    expect_end(row, "message", " word ...");
+    json_decref(row);
+}
+
 /* ---- merging ---------------------------------------------------------------------------------------------------------------- */
 
 static void merges_name_what_failed(void **state)
@@ -166,6 +178,7 @@ int main(void)
         TEST(motions_of_takes_are_no_skeletons),
         TEST(formats_are_named_once),
         TEST(files_for_all_takes_are_looked_at_first),
+        TEST(long_messages_end_with_dots),
         TEST(merges_name_what_failed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
