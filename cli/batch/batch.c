@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -457,6 +458,23 @@ static void say_summary(const batch_run *run, json_t *counts)
     fact_line(tool, counts, "time", "{elapsed_seconds%.1f} s, {frames} frames");
 }
 
+static void say_tables(const batch_run *run, const json_t *counts)
+{
+    fact_line(run->tool, counts, "wrote", "{output}/index.html, results.csv, results.jsonl");
+}
+
+/* Takes of all shards that failed. */
+static void say_failures(batch_run *run, const json_t *rows)
+{
+    size_t i;
+    json_t *row;
+    json_array_foreach(rows, i, row)
+    {
+        if (!run->tool->json && strcmp(json_string_value(json_object_get(row, "status")), "failed") == 0)
+            say_take(run, row, 0);
+    }
+}
+
 /* The rows of the takes that this process had, or of all. */
 static json_t *rows_of(const batch_run *run, const json_t *lines)
 {
@@ -471,6 +489,16 @@ static json_t *rows_of(const batch_run *run, const json_t *lines)
     return own;
 }
 
+/* The exit code. A verdict counts as for `ulna solve`; lost frames alone do not: a few are in most databases. */
+static int code_of(const batch_run *run, const json_t *counts)
+{
+    return run->plan.unread || json_integer_value(json_object_get(counts, "failed")) ||
+                   json_integer_value(json_object_get(counts, "missing")) ||
+                   json_integer_value(json_object_get(counts, "reject"))
+               ? CLI_PARTLY
+               : CLI_DONE;
+}
+
 static int finish(batch_run *run)
 {
     json_t *rows = rows_of(run, run->journal.lines), *counts = json_object();
@@ -479,9 +507,11 @@ static int finish(batch_run *run)
     progress_end(&run->bar);
     if (run->shard.count == 1 && !run->is_stopped)
         code = write_tables(run, run->journal.work_folder, rows, counts);
+    plan_put_skipped(&run->plan, counts);
     say_summary(run, counts);
+    plan_tell_skipped(run->tool, &run->plan);
     if (!code && run->shard.count == 1 && !run->is_stopped)
-        fact_line(run->tool, counts, "wrote", "{output}/index.html, results.csv, results.jsonl");
+        say_tables(run, counts);
     if (run->shard.count > 1)
         cli_say(run->tool, "shard %d of %d; `ulna batch --merge %s` makes the tables\n", run->shard.number,
                 run->shard.count, run->output);
@@ -498,10 +528,11 @@ static int finish(batch_run *run)
         print_line(line);
         json_decref(line);
     }
-    int is_partial = run->failed || json_integer_value(json_object_get(counts, "missing"));
+    if (!code)
+        code = code_of(run, counts);
     json_decref(rows);
     json_decref(counts);
-    return run->is_stopped ? CLI_IO : code ? code : is_partial ? CLI_PARTLY : CLI_DONE;
+    return run->is_stopped ? CLI_IO : code;
 }
 
 /* ---- the commands ---------------------------------------------------------------------------------------------------------------------------- */
@@ -532,8 +563,12 @@ static int solve_all(batch_run *run, int is_slurm, int tasks)
         code = journal_open(run->tool, run->object, run->output, run->shard, &run->journal);
     if (!code)
         code = write_plan(run, run->journal.work_folder);
-    if (!code && is_slurm)
+    if (!code && is_slurm) {
         code = slurm_write(run->tool, run->object, run->output, tasks);
+        plan_put_skipped(&run->plan, run->object);
+        plan_tell_skipped(run->tool, &run->plan);
+        code = !code && run->plan.unread ? CLI_PARTLY : code;
+    }
     if (!code && !is_slurm) {
         run->setup.work_folder = run->journal.work_folder;
         run->begun = cli_seconds();
@@ -601,9 +636,24 @@ static int show_plan(batch_run *run)
     for (int i = 0; i < run->plan.count && !code; i++)
         if (run->is_chosen[i] && run->plan.takes[i].problem)
             code = CLI_PARTLY;
+    if (!code && run->plan.unread)
+        code = CLI_PARTLY;
     json_decref(run->journal.lines);
     free(settled);
     return code;
+}
+
+static int check_merged(batch_run *run, const char *plan)
+{
+    ulna_error error;
+    if (access(plan, F_OK) == 0)
+        return CLI_DONE;
+    if (folder_is(run->output))
+        cli_fail(&error, ULNA_ERR_IO,
+                 "is not the output folder of a batch, as it has no plan.csv: give what -o OUT named");
+    else
+        cli_fail(&error, ULNA_ERR_IO, "cannot open the folder: %s", strerror(errno == ENOTDIR ? ENOTDIR : ENOENT));
+    return files_fail(run->object, run->output, &error);
 }
 
 /* Tables of what the journals have. */
@@ -611,7 +661,9 @@ static int merge(batch_run *run)
 {
     char *plan = folder_join(run->output, "plan.csv"), *work_folder = folder_join(run->output, "journal/merge.work");
     const batch_common common = {.output = run->output};
-    int code = plan && work_folder ? plan_manifest(run->object, plan, &common, &run->plan) : cli_out_of_memory();
+    int code = plan && work_folder ? check_merged(run, plan) : cli_out_of_memory();
+    if (!code)
+        code = plan_manifest(run->object, plan, &common, &run->plan);
     if (!code)
         code = plan_finish(&run->plan) ? folder_make(run->object, work_folder) : cli_out_of_memory();
     if (!code) {
@@ -619,12 +671,13 @@ static int merge(batch_run *run)
         run->begun = cli_seconds();
         results_count(rows, counts);
         code = write_tables(run, work_folder, rows, counts);
+        say_failures(run, rows);
         say_summary(run, counts);
-        int is_whole = !json_integer_value(json_object_get(counts, "failed")) &&
-                       !json_integer_value(json_object_get(counts, "missing"));
+        if (!code)
+            say_tables(run, counts);
         if (run->tool->json && !code)
             print_line(counts);
-        code = code ? code : is_whole ? CLI_DONE : CLI_PARTLY;
+        code = code ? code : code_of(run, counts);
         journal_remove_tree(work_folder);
         json_decref(lines);
         json_decref(rows);
@@ -662,6 +715,8 @@ static int read_options(const cli *tool, batch_run *run, batch_common *common, i
         return cli_usage(tool, "--output FOLDER is needed: where motions, reports and tables go");
     if (cli_value(tool, "submit") && !cli_value(tool, "slurm"))
         return cli_usage(tool, "--submit goes with --slurm N");
+    if (cli_value(tool, "slurm-options") && !cli_value(tool, "slurm"))
+        return cli_usage(tool, "--slurm-options goes with --slurm N");
     if (cli_value(tool, "slurm") && cli_value(tool, "shard"))
         return cli_usage(tool, "--slurm N runs all shards: leave out --shard");
     int code = numbers_count(tool, "slurm", 1, 65535, tasks);
@@ -672,12 +727,17 @@ static int read_options(const cli *tool, batch_run *run, batch_common *common, i
 
 static int check_formats(const cli *tool, const char *formats)
 {
+    if (formats && !*formats)
+        return cli_usage(tool, "--formats takes endings such as amc,bvh,glb, and none is given");
     for (const char *at = formats; at && *at; at += strcspn(at, ","), at += *at == ',') {
         char name[16];
         size_t length = strcspn(at, ",");
         snprintf(name, sizeof name, "x.%.*s", length < 8 ? (int)length : 0, at);
         if (!ulna_format_writes(ulna_format_of_name(name)))
             return cli_usage(tool, "--formats takes endings such as amc,bvh,glb, not '%s'", formats);
+        for (const char *other = formats; other < at; other += strcspn(other, ",") + 1)
+            if (strcspn(other, ",") == length && strncasecmp(other, at, length) == 0)
+                return cli_usage(tool, "--formats names %.*s twice: both would be the same file", (int)length, at);
     }
     return CLI_DONE;
 }
@@ -695,6 +755,27 @@ static int check_words(const cli *tool, const char *words)
     return status == ULNA_OK ? CLI_DONE : cli_usage(tool, "--options: %s", error.message);
 }
 
+/* The same: a file for all takes that cannot be read would fail all of them. Its content is read by each take, with its options. */
+static int check_common(batch_run *run, const char *path, int is_skeleton)
+{
+    ulna_error error;
+    struct stat about;
+    ulna_status status = ULNA_OK;
+    ulna_error_clear(&error);
+    if (!path || !*path)
+        return CLI_DONE;
+    if (access(path, R_OK) == 0 && stat(path, &about) == 0) {
+        if (!S_ISREG(about.st_mode))
+            status = cli_fail(&error, ULNA_ERR_IO, "is not a file");
+    } else if (is_skeleton) { /* built in, or it says why it cannot be opened */
+        ulna_content skeleton = ulna_content_empty(NULL);
+        status = files_skeleton(path, 0, &skeleton, &error);
+        ulna_content_release(&skeleton);
+    } else
+        status = cli_fail(&error, ULNA_ERR_IO, "cannot open the file: %s", strerror(errno));
+    return status == ULNA_OK ? CLI_DONE : files_fail(run->object, path, &error);
+}
+
 static int run_batch(batch_run *run)
 {
     const cli *tool = run->tool;
@@ -704,15 +785,23 @@ static int run_batch(batch_run *run)
         if (tool->given_count > 1)
             return cli_usage(tool, "--merge makes the tables of a folder, and goes with no other option: ulna batch "
                                    "--merge OUT");
+        if (!tool->operand_count)
+            return cli_usage(tool, "missing argument: ulna batch --merge OUT");
         run->output = tool->operands[0];
         return merge(run);
     }
+    if (!tool->operand_count)
+        return cli_usage(tool, "missing argument: ulna %s %s", tool->command->name, tool->command->operands);
     run->output = cli_value(tool, "output");
     int code = read_options(tool, run, &common, &tasks);
     if (!code)
         code = check_formats(tool, run->setup.formats);
     if (!code)
         code = check_words(tool, common.words);
+    if (!code)
+        code = check_common(run, common.skeleton, 1);
+    if (!code)
+        code = check_common(run, common.attach, 0);
     if (!code)
         code = make_plan(run, tool->operands[0], &common);
     if (code)
@@ -770,7 +859,8 @@ static const cli_option options[] = {
     {"slurm", 0, "N",
      "Write job scripts for Slurm: an array of N shards, each with --threads processors (default: 1), and a job that makes the tables "
      "when all have ended. Nothing is solved."},
-    {"slurm-options", 0, "TEXT", "Options of sbatch for these scripts, such as \"--partition=long --time=2:00:00\"."},
+    {"slurm-options", 0, "TEXT",
+     "With --slurm: options of sbatch for these scripts, such as \"--partition=long --time=2:00:00\"."},
     {"submit", 0, NULL, "With --slurm: submit the scripts with sbatch."},
     {"merge", 0, NULL,
      "Make table and overview of an output folder from the journals of all shards: ulna batch --merge OUT."},
@@ -781,12 +871,13 @@ const cli_command batch_command = {
     .name = "batch",
     .operands = "FOLDER|MANIFEST -o OUT",
     .operand = "a folder of takes or a manifest",
-    .least = 1,
+    .least = 0, /* run_batch says which one is missing */
     .most = 1,
     .summary = "solve whole databases of takes, on one machine or a cluster",
     .text =
         "Solves all C3D and TRC files in a folder and below, or the takes of a manifest. The skeleton of a take is the file whose name "
-        "begins the take's name (02.asf for 02_01.c3d), or the only skeleton, in the folder of the take or above. A table of markers is "
+        "begins the take's name (02.asf for 02_01.c3d), or the only skeleton, in the folder of the take or above. A BVH or glTF "
+        "with exactly the name of a take is a motion of it, and its skeleton only if there is no other. A table of markers is "
         "found in the same way, as NAME-markers.csv; without one, the offsets of the markers are calibrated once for each subject and "
         "session (folder). A manifest is a CSV table whose heading names the columns take, skeleton, attach, subject, options (of `ulna "
         "solve`) and name (of the outputs), in any order; only take is needed.\n\n"
@@ -798,7 +889,7 @@ const cli_command batch_command = {
         "replace them, also if it fails. Two batches cannot write to one "
         "folder at once, except for different shards of one number.\n\n"
         "With --json, a line with an object is printed for each take as it ends, and a last one with a summary. The exit code is 1 if a "
-        "take failed or is missing, and 4 if the output cannot be written. With --quiet, a line on standard error names each take that "
+        "take failed, is missing or has the verdict reject (its result should not be used), or if a folder cannot be read, and 4 if the output cannot be written. With --quiet, a line on standard error names each take that "
         "failed, also in an earlier run. docs/cluster.md explains the rest.",
     .options = options,
     .reads = "skeleton attach OPERANDS", /* it writes to a folder that has nothing of others */

@@ -51,7 +51,9 @@ typedef struct batch_plan {
     int count, room;
     batch_calibration *calibrations;
     int calibration_count;
-    int left_out; /* recordings of a take that another recording gives */
+    int left_out;      /* recordings of a take that another recording gives */
+    int unread, links; /* folders that cannot be read, and links to folders: neither is searched for takes */
+    json_t *notes;     /* sentences on the first of these; NULL: there are none */
 } batch_plan;
 
 /* What all takes share, by the command line. "" or NULL: nothing. */
@@ -73,6 +75,9 @@ batch_take *plan_add(batch_plan *plan, const char *name, const char *path);
 int plan_set(char **text, const char *value);
 void plan_complain(batch_take *take, const char *format, ...) ULNA_PRINTF(2, 3);
 void plan_release(batch_plan *plan);
+/* What was skipped: for programs ("unread", "links", "notes") and for people. */
+void plan_put_skipped(const batch_plan *plan, json_t *object);
+void plan_tell_skipped(const cli *tool, const batch_plan *plan);
 /* The plan as a manifest. */
 ulna_status plan_write(const batch_plan *plan, const char *path, ulna_error *error);
 /* What is left of the plan; `settled`, for each take: see batch_settled. */

@@ -3,10 +3,12 @@
  *
  * In a folder, every C3D and TRC file is a take. Its skeleton is looked for beside it, then in the folders above, up to the one
  * that was given: in each first a file whose name begins that of the take (CMU: 02.asf for 02_01.c3d; HDM05: HDM_bd.asf for
- * HDM_bd_01-01_01_120.c3d), ASF before model files, BVH and glTF, and the longest name; then the only skeleton there. A table of
- * markers is one whose name, before "-markers.csv", begins that of the take.
+ * HDM_bd_01-01_01_120.c3d), ASF before model files, BVH and glTF, and the longest name; then the only skeleton there. A BVH or glTF with
+ * the whole name of a take is a motion of it, such as `ulna solve -o walk.glb` leaves beside walk.c3d: it is a skeleton only where there
+ * is no other. A table of markers is one whose name, before "-markers.csv", begins that of the take.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -75,11 +77,13 @@ void plan_release(batch_plan *plan)
     }
     free(plan->takes);
     free(plan->calibrations);
+    json_decref(plan->notes);
 }
 
 /* ---- the files of a folder ---------------------------------------------------------------------------------------------- */
 
 typedef enum file_kind { KIND_TAKE, KIND_SKELETON, KIND_ATTACH } file_kind;
+enum { MOTIONS = 2 }; /* rank of skeletons from which on files have motions too */
 
 typedef struct found_file {
     char *path; /* below the folder that was given */
@@ -87,6 +91,7 @@ typedef struct found_file {
     int rank;      /* of takes and skeletons: the lower one is preferred */
     size_t folder; /* length of its part of the path, without the slash */
     size_t stem;   /* end of the name without its ending */
+    int is_motion; /* a BVH or glTF with the name of a take beside it */
 } found_file;
 
 typedef struct found_files {
@@ -95,6 +100,7 @@ typedef struct found_files {
     const char *root;
     dev_t device; /* of a folder that is left out */
     ino_t number;
+    batch_plan *plan; /* receives what is skipped */
     int has_memory;
 } found_files;
 
@@ -123,9 +129,14 @@ static int classify(const char *path, const char *whole, found_file *file)
         const char *ending;
         file_kind kind;
         int rank;
-    } kinds[] = {{".c3d", KIND_TAKE, 0},      {".trc", KIND_TAKE, 1},         {".asf", KIND_SKELETON, 0},
-                 {".json", KIND_SKELETON, 1}, {".bvh", KIND_SKELETON, 2},     {".glb", KIND_SKELETON, 3},
-                 {".gltf", KIND_SKELETON, 3}, {ATTACH_ENDING, KIND_ATTACH, 0}};
+    } kinds[] = {{".c3d", KIND_TAKE, 0},
+                 {".trc", KIND_TAKE, 1},
+                 {".asf", KIND_SKELETON, 0},
+                 {".json", KIND_SKELETON, 1},
+                 {".bvh", KIND_SKELETON, MOTIONS},
+                 {".glb", KIND_SKELETON, MOTIONS + 1},
+                 {".gltf", KIND_SKELETON, MOTIONS + 1},
+                 {ATTACH_ENDING, KIND_ATTACH, 0}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (ends_with(path, kinds[i].ending)) {
             const char *slash = strrchr(path, '/');
@@ -158,34 +169,80 @@ static void add_file(found_files *files, const char *path, const char *whole)
         files->list[files->count++] = file;
 }
 
-/* Links to files are followed, links to folders are not: they may lead back. */
+static int is_recording(const char *path)
+{
+    return ends_with(path, ".c3d") || ends_with(path, ".trc");
+}
+
+/* All are counted, the first ones are listed. `number`: why it cannot be read; 0: it is a link to a folder. */
+static void skip(found_files *files, const char *whole, int number)
+{
+    enum { MOST_NOTES = 20 };
+    batch_plan *plan = files->plan;
+    plan->unread += number != 0;
+    plan->links += number == 0;
+    if (!plan->notes)
+        plan->notes = json_array();
+    if (json_array_size(plan->notes) >= MOST_NOTES)
+        return;
+    if (number)
+        files_note_text(plan->notes,
+                        "%.300s cannot be read (%s): takes below it are missing; make it readable and run this again",
+                        whole, strerror(number));
+    else
+        files_note_text(plan->notes,
+                        "%.300s is a link to a folder and is not followed; name its takes in a manifest, or give that "
+                        "folder to a batch of its own",
+                        whole);
+}
+
+static int walk(found_files *files, const char *below);
+
+/* Links to files are followed, links to folders are not: they may lead back. A recording that is not there or is no file is a take that
+ * fails: see check_take. */
+static void visit(found_files *files, const char *path, const char *whole)
+{
+    struct stat about;
+    if (lstat(whole, &about) != 0) {
+        if (is_recording(path))
+            add_file(files, path, whole);
+        else if (errno != ENOENT) /* else somebody has just removed it */
+            skip(files, whole, errno);
+    } else if (S_ISDIR(about.st_mode)) {
+        if ((about.st_dev != files->device || about.st_ino != files->number) && !walk(files, path))
+            skip(files, whole, errno);
+    } else if (stat(whole, &about) == 0 && S_ISDIR(about.st_mode))
+        skip(files, whole, 0);
+    else if (is_recording(path) || (stat(whole, &about) == 0 && S_ISREG(about.st_mode)))
+        add_file(files, path, whole);
+}
+
+/* Returns 0 if the folder cannot be read; then errno says why. */
 static int walk(found_files *files, const char *below)
 {
     char *folder = *below ? folder_join(files->root, below) : strdup(files->root);
     DIR *open = folder ? opendir(folder) : NULL;
     struct dirent *entry;
-    int is_open = open != NULL;
+    int number = open ? 0 : errno;
     files->has_memory &= folder != NULL;
-    while (open && files->has_memory && (entry = readdir(open)) != NULL) {
+    while (open && files->has_memory && (errno = 0, entry = readdir(open)) != NULL) {
         if (entry->d_name[0] == '.')
             continue;
-        struct stat about;
         char *path = *below ? folder_join(below, entry->d_name) : strdup(entry->d_name);
         char *whole = folder_join(folder, entry->d_name);
         files->has_memory &= path && whole;
-        if (path && whole && lstat(whole, &about) == 0) {
-            if (S_ISDIR(about.st_mode) && (about.st_dev != files->device || about.st_ino != files->number))
-                (void)walk(files, path);
-            else if (!S_ISDIR(about.st_mode) && stat(whole, &about) == 0 && S_ISREG(about.st_mode))
-                add_file(files, path, whole);
-        }
+        if (path && whole)
+            visit(files, path, whole);
         free(path);
         free(whole);
     }
+    if (open && files->has_memory)
+        number = errno;
     if (open)
         (void)closedir(open);
     free(folder);
-    return is_open;
+    errno = number;
+    return number == 0;
 }
 
 static int by_path(const void *a, const void *b)
@@ -222,8 +279,30 @@ static int is_better(const found_file *a, size_t prefix, const found_file *b, si
     return !b || a->rank < b->rank || (a->rank == b->rank && prefix > other);
 }
 
+static int can_be_motion(const found_file *file)
+{
+    return file->kind == KIND_SKELETON && file->rank >= MOTIONS;
+}
+
+static int has_whole_name(const found_file *file, const found_file *take)
+{
+    return prefix_of(file, take) == take->stem - take->folder - (take->folder > 0);
+}
+
+static void find_motions(found_files *files)
+{
+    for (int i = 0; i < files->count; i++) {
+        found_file *file = &files->list[i];
+        for (int k = 0; k < files->count && can_be_motion(file) && !file->is_motion; k++) {
+            const found_file *take = &files->list[k];
+            file->is_motion =
+                take->kind == KIND_TAKE && is_in(file, take->path, take->folder) && has_whole_name(file, take);
+        }
+    }
+}
+
 /* In the take's own folder, then in those above. */
-static choice choose(const found_files *files, const found_file *take, file_kind kind)
+static choice choose_among(const found_files *files, const found_file *take, file_kind kind, int with_motions)
 {
     for (size_t folder = take->folder;; folder--) {
         choice best = {0};
@@ -233,6 +312,8 @@ static choice choose(const found_files *files, const found_file *take, file_kind
         for (int i = 0; i < files->count; i++) {
             const found_file *file = &files->list[i];
             if (file->kind != kind || !is_in(file, take->path, folder))
+                continue;
+            if (!with_motions && (file->is_motion || (can_be_motion(file) && has_whole_name(file, take))))
                 continue;
             size_t prefix = prefix_of(file, take);
             if (prefix && is_better(file, prefix, best.file, longest)) {
@@ -254,6 +335,12 @@ static choice choose(const found_files *files, const found_file *take, file_kind
         while (folder > 1 && take->path[folder - 1] != '/')
             folder--;
     }
+}
+
+static choice choose(const found_files *files, const found_file *take, file_kind kind)
+{
+    choice best = choose_among(files, take, kind, 0);
+    return best.file || best.rivals[1] ? best : choose_among(files, take, kind, 1);
 }
 
 /* A recording of the same name that is preferred, such as the C3D of a TRC. */
@@ -319,16 +406,17 @@ static int add_take(const found_files *files, const found_file *file, const batc
 
 int plan_folder(json_t *object, const char *folder, const batch_common *common, batch_plan *plan)
 {
-    found_files files = {.root = folder, .has_memory = 1};
+    found_files files = {.root = folder, .plan = plan, .has_memory = 1};
     struct stat about;
     ulna_error error;
     if (stat(common->output, &about) == 0) {
         files.device = about.st_dev;
         files.number = about.st_ino;
     }
-    int is_open = walk(&files, ""), code = CLI_DONE;
+    int is_open = walk(&files, ""), number = errno, code = CLI_DONE;
     if (files.count) /* no list where nothing was found */
         qsort(files.list, (size_t)files.count, sizeof *files.list, by_path);
+    find_motions(&files);
     for (int i = 0; i < files.count && is_open && files.has_memory; i++) {
         if (files.list[i].kind != KIND_TAKE)
             continue;
@@ -338,9 +426,15 @@ int plan_folder(json_t *object, const char *folder, const batch_common *common, 
             files.has_memory &= add_take(&files, &files.list[i], common, plan);
     }
     if (!is_open)
-        cli_fail(&error, ULNA_ERR_IO, "cannot open the folder");
+        cli_fail(&error, ULNA_ERR_IO, "cannot read the folder: %s", strerror(number));
     else if (!files.has_memory)
         cli_no_memory(&error);
+    else if (!plan->count && plan->unread)
+        cli_fail(&error, ULNA_ERR_IO, "there is no C3D or TRC file that can be read: %s",
+                 json_string_value(json_array_get(plan->notes, 0)));
+    else if (!plan->count && plan->links)
+        cli_fail(&error, ULNA_ERR_ARGUMENT, "there is no C3D or TRC file: %s",
+                 json_string_value(json_array_get(plan->notes, 0)));
     else if (!plan->count)
         cli_fail(&error, ULNA_ERR_ARGUMENT,
                  "there is no C3D or TRC file in this folder or below; recordings as CSV are named in a manifest");
@@ -380,7 +474,7 @@ static void check_file(batch_take *take, const char *what, const char *path)
     if (!strpbrk(path, "./"))
         return;
     if (access(path, R_OK) != 0 || stat(path, &about) != 0)
-        plan_complain(take, "%s %s cannot be read", what, path);
+        plan_complain(take, "%s %s cannot be read: %s", what, path, strerror(errno));
     else if (!S_ISREG(about.st_mode))
         plan_complain(take, "%s %s is not a file", what, path);
 }
@@ -391,7 +485,11 @@ static void check_take(batch_take *take)
     struct stat about;
     ulna_error error;
     ulna_error_clear(&error);
-    if (stat(take->path, &about) != 0)
+    if (stat(take->path, &about) != 0 && errno != ENOENT)
+        plan_complain(take, "%s cannot be read: %s", take->path, strerror(errno));
+    else if (stat(take->path, &about) != 0 && lstat(take->path, &about) == 0)
+        plan_complain(take, "%s is a link to a file that is not there: mend or remove the link", take->path);
+    else if (stat(take->path, &about) != 0)
         plan_complain(take, "there is no file %s", take->path);
     else if (!S_ISREG(about.st_mode))
         plan_complain(take, "%s is not a file", take->path);
@@ -524,6 +622,36 @@ int plan_finish(batch_plan *plan)
     return is_done;
 }
 
+/* ---- what is skipped ------------------------------------------------------------------------------------------------------- */
+
+void plan_put_skipped(const batch_plan *plan, json_t *object)
+{
+    put_count(object, "unread", plan->unread);
+    put_count(object, "links", plan->links);
+    if (plan->notes)
+        json_object_set(object, "notes", plan->notes);
+    else
+        (void)put_list(object, "notes");
+}
+
+void plan_tell_skipped(const cli *tool, const batch_plan *plan)
+{
+    json_t *object = json_object();
+    plan_put_skipped(plan, object);
+    put_count(object, "more", plan->unread + plan->links - (long long)json_array_size(plan->notes));
+    files_print_notes(tool, plan->notes);
+    if (plan->unread || plan->links)
+        fact_line(tool, object, NULL,
+                  "not searched: {unread} folder{unread:/s} that cannot be read, {links} link{links:/s} to folders"
+                  "[{more?}; {more} of them are not listed]");
+    if (plan->unread) { /* also with --quiet: it is not success */
+        fflush(stdout);
+        cli_complain("%d folder%s cannot be read; takes below %s are missing", plan->unread,
+                     plan->unread == 1 ? "" : "s", plan->unread == 1 ? "it" : "them");
+    }
+    json_decref(object);
+}
+
 /* ---- --dry-run ----------------------------------------------------------------------------------------------------------- */
 
 static json_t *take_object(const batch_plan *plan, int index, batch_settled settled)
@@ -581,6 +709,7 @@ void plan_show(const cli *tool, const batch_plan *plan, const batch_settled *set
     }
     put_count(object, "problems", problems);
     put_count(object, "left_out", plan->left_out);
+    plan_put_skipped(plan, object);
     put_count(object, "calibrations", count_calibrations(plan, settled));
     put_count(object, "left", (long long)json_array_size(left));
     put_count(object, "done", counts[BATCH_DONE]);
@@ -596,6 +725,7 @@ void plan_show(const cli *tool, const batch_plan *plan, const batch_settled *set
         "{r.left} take{r.left:/s} to solve[{r.calibrations?}, {r.calibrations} calibration{r.calibrations:/s} at most][{r.problems?}, "
         "{r.problems} that cannot be solved][{r.done?}; {r.done} done already][{again?}; {again} failed before, which --retry-failed solves "
         "again][{r.left_out?}; {r.left_out} recording{r.left_out:/s} left out, as a C3D has the same name]");
+    plan_tell_skipped(tool, plan);
     json_decref(shown);
     json_decref(left);
     cli_json_print(tool, object);

@@ -275,6 +275,16 @@ static int is_failure(const json_t *result)
     return status && strcmp(status, "failed") == 0;
 }
 
+/* What fails for want of memory where there is a limit says which option raises it. */
+static void name_limit(const batch_pool *pool, json_t *result)
+{
+    const char *error = json_string_value(json_object_get(result, "error"));
+    const char *message = json_string_value(json_object_get(result, "message"));
+    if (pool->megabytes > 0 && error && message && strcmp(error, "memory") == 0)
+        json_object_set_new(result, "message",
+                            json_sprintf("%s; the limit is %lld MB (--memory)", message, (long long)pool->megabytes));
+}
+
 /* A piece of work has ended: with a result, or, where there is none, with its process. Returns 0 to stop. */
 static int finish(const batch_pool *pool, worker *w, int slot)
 {
@@ -301,6 +311,7 @@ static int finish(const batch_pool *pool, worker *w, int slot)
     }
     if (!result)
         result = reason_of(pool, is_late, state);
+    name_limit(pool, result);
     if (!json_object_get(result, "seconds"))
         put_number(result, "seconds", cli_seconds() - begun);
     return pool->settle(pool->context, index, slot, key, result);

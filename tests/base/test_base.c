@@ -77,6 +77,8 @@ static void fail_cuts_long_messages(void **state)
     ulna_error_clear(&error);
     ulna_fail(&error, ULNA_ERR_LIMIT, "%0*d", 1000, 1);
     assert_int_equal(strlen(error.message), sizeof error.message - 1);
+    ulna_fail(&error, ULNA_ERR_LIMIT, "%0*d short %0*d", 200, 1, 100, 1);
+    assert_string_equal(error.message + 199, "1 short ..."); /* a whole word is the last */
 }
 
 static void default_allocator_aligns(void **state)

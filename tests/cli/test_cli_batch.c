@@ -5,8 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "support_take.h"
-#include "support_tool.h"
+#include "support_batch.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1 /* sanitizers take terabytes of address space, so that memory has no limit */
@@ -14,124 +13,7 @@
 #define SANITIZED 0
 #endif
 
-#define ULNA ULNA_TEST_CLI
-
-enum { FRAMES = 40 };
-
-/* A folder db with twelve takes of two people: db/a/a_01.c3d ..., db/b/b_01.c3d ...; the skeleton is the built-in human. */
-static int open_takes(void **state)
-{
-    static const char *const schedulers[] = {"SLURM_ARRAY_TASK_ID", "SGE_TASK_ID", "PBS_ARRAY_INDEX",
-                                             "JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRAY_INDEX"};
-    for (size_t i = 0; i < sizeof schedulers / sizeof *schedulers; i++)
-        unsetenv(schedulers[i]); /* of a job that runs the tests */
-    if (ulna_test_take_open(state, FRAMES))
-        return -1;
-    ulna_test_tool_shell(*state, "mkdir -p db/a db/b && for i in 1 2 3 4 5 6; do cp take.c3d db/a/a_0$i.c3d; "
-                                 "cp take.c3d db/b/b_0$i.c3d; done");
-    return 0;
-}
-
-static int run(ulna_test_tool *tool, const char *arguments)
-{
-    char line[2000];
-    snprintf(line, sizeof line, "batch %s", arguments);
-    return ulna_test_tool_run(tool, line);
-}
-
-static void expect(ulna_test_tool *tool, const char *arguments, int code)
-{
-    int got = run(tool, arguments);
-    if (got != code)
-        fail_msg("batch %s: exit code %d, not %d:\n%s%s", arguments, got, code, tool->out, tool->err);
-}
-
-/* The lines that --json printed: a list of objects. */
-static json_t *lines_of(const char *text)
-{
-    json_t *list = json_array();
-    while (*text) {
-        size_t length = strcspn(text, "\n");
-        json_t *row = json_loadb(text, length, 0, NULL);
-        if (!row)
-            fail_msg("this is no JSON: %.*s", (int)length, text);
-        json_array_append_new(list, row);
-        text += length + (text[length] == '\n');
-    }
-    return list;
-}
-
-/* The summary of a run with --json, which is its last line. */
-static json_t *summary_of(ulna_test_tool *tool, const char *arguments, int code)
-{
-    char line[1024];
-    snprintf(line, sizeof line, "--json %s", arguments);
-    expect(tool, line, code);
-    json_t *lines = lines_of(tool->out), *last = json_array_get(lines, json_array_size(lines) - 1);
-    json_t *summary = json_incref(json_object_get(last, "summary"));
-    assert_non_null(summary);
-    json_decref(lines);
-    return summary;
-}
-
-/* Of results.jsonl, by the name of the take. */
-static json_t *result_of(const ulna_test_tool *tool, const char *output, const char *take)
-{
-    char path[100];
-    snprintf(path, sizeof path, "%s/results.jsonl", output);
-    char *text = ulna_test_tool_file(tool, path);
-    json_t *lines = lines_of(text), *row, *found = NULL;
-    size_t i;
-    json_array_foreach(lines, i, row)
-    {
-        if (strcmp(json_string_value(json_object_get(row, "take")), take) == 0)
-            found = json_incref(row);
-    }
-    assert_non_null(found);
-    json_decref(lines);
-    free(text);
-    return found;
-}
-
-static void expect_result(const ulna_test_tool *tool, const char *output, const char *take, const char *status,
-                          const char *message)
-{
-    json_t *row = result_of(tool, output, take);
-    assert_string_equal(json_string_value(json_object_get(row, "status")), status);
-    if (message)
-        ulna_test_says(json_string_value(json_object_get(row, "message")), message);
-    json_decref(row);
-}
-
-static long long count_of(ulna_test_tool *tool, const char *arguments, int code, const char *key)
-{
-    json_t *summary = summary_of(tool, arguments, code);
-    long long count = integer(summary, key);
-    json_decref(summary);
-    return count;
-}
-
 /* ---- plans --------------------------------------------------------------------------------------------------------------- */
-
-static json_t *planned(const json_t *plan, const char *name)
-{
-    json_t *row;
-    size_t i;
-    json_array_foreach(json_object_get(plan, "takes"), i, row)
-    {
-        if (strcmp(json_string_value(json_object_get(row, "take")), name) == 0)
-            return row;
-    }
-    fail_msg("%s is not planned", name);
-    return NULL;
-}
-
-static void expect_end(const json_t *row, const char *key, const char *end)
-{
-    const char *text = json_string_value(json_object_get(row, key));
-    if (!text || strlen(text) < strlen(end) || strcmp(text + strlen(text) - strlen(end), end) != 0)
-        fail_msg("%s is %s, which does not end with %s", key, text ? text : "null", end);
-}
 
 static void skeletons_are_found(void **state)
 {
@@ -336,9 +218,13 @@ static void reasons_are_listed(void **state)
                 take.markers.positions[(frame * take.markers.marker_count + m) * 3 + k] += 0.2 * ((frame + m + k) % 3);
     ulna_test_take_write(tool->folder, "few/x.c3d", NULL, NULL, &take.markers);
     ulna_test_take_release(&take);
-    (void)run(tool, "few -s human -o out --formats csv");
+    /* The exit code is that of `ulna solve`, also of a run that only keeps it and of a merge. */
+    expect(tool, "few -s human -o out --formats csv", 1);
+    expect(tool, "few -s human -o out --formats csv", 1);
+    expect(tool, "--merge out", 1);
     json_t *row = result_of(tool, "out", "x");
-    ulna_test_tool_shell(tool, ULNA " solve --json -s human -m few/x.c3d -o x.csv >solved 2>err; [ $? -lt 2 ]");
+    assert_string_equal(json_string_value(json_object_get(row, "verdict")), "reject");
+    ulna_test_tool_shell(tool, ULNA " solve --json -s human -m few/x.c3d -o x.csv >solved 2>err; [ $? = 1 ]");
     char *text = ulna_test_tool_file(tool, "solved");
     json_t *solved = json_loads(text, 0, NULL), *codes = json_object_get(row, "reason_codes"), *item;
     free(text);
@@ -494,8 +380,10 @@ static void finished_results_stay(void **state)
     }
     /* No skeleton. */
     ulna_test_tool_shell(tool, "mv kept.json away.json");
-    expect(tool, "db -s kept.json -o out --formats csv", 1);
-    ulna_test_says(tool->out, "cannot be read (files of an earlier result are kept)");
+    expect(tool, "db -s kept.json -o out --formats csv", 4); /* given for all takes */
+    ulna_test_tool_shell(tool, "find out -type f -exec cat {} + | cksum | cmp - all");
+    expect(tool, "out/plan.csv -o out --formats csv", 1);
+    ulna_test_says(tool->out, "cannot be read: No such file or directory (files of an earlier result are kept)");
     expect_older(tool, "b/b_03", "/kept.json cannot be read");
     expect(tool, "--merge out", 1);
     expect_older(tool, "b/b_03", "/kept.json cannot be read");
@@ -632,6 +520,7 @@ static void memory_has_a_limit(void **state)
     json_t *row = result_of(tool, "out", "b/large");
     assert_string_equal(json_string_value(json_object_get(row, "status")), "failed");
     ulna_test_says(json_string_value(json_object_get(row, "message")), "memory");
+    ulna_test_says(json_string_value(json_object_get(row, "message")), "the limit is 20 MB (--memory)");
     json_decref(row);
 }
 
@@ -806,6 +695,7 @@ static void wrong_command_lines_are_refused(void **state)
     static const char *const lines[] = {"db",
                                         "db -o",
                                         "db -o out --submit",
+                                        "db -o out --slurm-options --time=10",
                                         "db -o out --slurm 0",
                                         "db -o out --slurm 2 --shard 1/2",
                                         "db -o out --isolate maybe",

@@ -1,0 +1,185 @@
+/* `ulna batch`: which takes and skeletons are found, what is skipped, and what is refused before anything is touched. */
+#include <unistd.h>
+
+#include "support_batch.h"
+
+/* ---- what is skipped ----------------------------------------------------------------------------------------------------- */
+
+/* Links to folders may lead back: a note, and no failure. */
+static void links_to_folders_are_noted(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool,
+                         "rm -r db/b && mkdir -p other db/.hidden && cp take.c3d other && cp take.c3d db/.hidden && "
+                         "ln -s ../other db/linked && ln -s ../../take.c3d db/a/linked.c3d");
+    json_t *plan = ulna_test_tool_run_json(tool, "batch", "db -s human -o out --dry-run", 0);
+    assert_int_equal(json_array_size(json_object_get(plan, "takes")), 7); /* links to files are followed */
+    assert_int_equal(integer(plan, "links"), 1);
+    assert_int_equal(integer(plan, "unread"), 0);
+    ulna_test_says(json_string_value(json_array_get(json_object_get(plan, "notes"), 0)),
+                   "db/linked is a link to a folder and is not followed; name its takes in a manifest");
+    json_decref(plan);
+    expect(tool, "db -s human -o out --dry-run", 0);
+    ulna_test_says(tool->out, "db/linked is a link to a folder");
+    expect(tool, "db -s human -o out --no-reports", 0);
+    ulna_test_says(tool->out, "db/linked is a link to a folder");
+    ulna_test_says(tool->out, "not searched: 0 folders that cannot be read, 1 link to folders");
+    assert_int_equal(count_of(tool, "db -s human -o out --no-reports", 0, "links"), 1);
+    ulna_test_tool_shell(tool, "for i in $(seq 30); do ln -s ../other db/l$i; done");
+    expect(tool, "db -s human -o out --dry-run", 0);
+    ulna_test_says(tool->out, "31 links to folders; 11 of them are not listed");
+    /* Nothing else is there. */
+    ulna_test_tool_shell(tool, "mkdir only && ln -s ../db only/db");
+    expect(tool, "only -o out2", 3);
+    ulna_test_says(tool->err, "only/db is a link to a folder");
+}
+
+/* A name that is too long for the system cannot be opened by anybody, not even by root, who may read all else. */
+static void folders_that_cannot_be_read_are_no_success(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(
+        tool,
+        "n=$(printf '%0200d' 0) && d=$n && for i in $(seq 14); do d=$d/$n; done && mkdir -p db/b/$d $d && mv $n db/b/$d/");
+    json_t *plan = ulna_test_tool_run_json(tool, "batch", "db -s human -o out --dry-run", 1);
+    assert_int_equal(integer(plan, "unread"), 1);
+    assert_int_equal(integer(plan, "left"), 12);
+    ulna_test_says(json_string_value(json_array_get(json_object_get(plan, "notes"), 0)),
+                   "cannot be read (File name too long): takes below it are missing; make it readable");
+    json_decref(plan);
+    expect(tool, "db -s human -o out --no-reports", 1);
+    ulna_test_says(tool->out, "12 takes: 12 solved");
+    ulna_test_says(tool->out, "not searched: 1 folder that cannot be read, 0 links to folders");
+    expect(tool, "--quiet db -s human -o out --no-reports", 1);
+    ulna_test_says(tool->err, "ulna: 1 folder cannot be read; takes below it are missing");
+    assert_int_equal(count_of(tool, "db -s human -o out --no-reports", 1, "unread"), 1);
+    expect(tool, "db -s human -o out3 --slurm 2", 1);
+    if (geteuid() == 0)
+        return;
+    ulna_test_tool_shell(tool, "rm -r db/b && chmod 0 db/a && mkdir db/c && cp take.c3d db/c");
+    expect(tool, "db -s human -o out4 --no-reports", 1);
+    ulna_test_says(tool->out, "db/a cannot be read (Permission denied)");
+    ulna_test_tool_shell(tool, "chmod 700 db/a");
+}
+
+static void recordings_that_are_not_there_fail(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool,
+                         "rm -r db/b && ln -s gone.c3d db/a/x.c3d && mkfifo db/a/y.trc && ln -s gone.asf db/a/a.asf");
+    expect(tool, "db -s human -o out --dry-run", 1);
+    ulna_test_says(tool->out, "failed a/x: ");
+    expect(tool, "db -s human -o out --no-reports", 1);
+    ulna_test_says(tool->out, "8 takes: 6 solved, 2 failed");
+    expect_result(tool, "out", "a/x", "failed",
+                  "a/x.c3d is a link to a file that is not there: mend or remove the link");
+    expect_result(tool, "out", "a/y", "failed", "a/y.trc is not a file");
+}
+
+/* ---- skeletons ------------------------------------------------------------------------------------------------------------- */
+
+/* What `ulna solve -o walk.glb` left beside walk.c3d is no skeleton, also not of another take; but a BVH may be the only one. */
+static void motions_of_takes_are_no_skeletons(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(
+        tool,
+        "rm -r db && mkdir -p db/one db/two/day db/own && for f in one/walk one/walk_2 one/run two/day/walk own/walk "
+        "own/run; do cp take.c3d db/$f.c3d; done && " ULNA " sample -q t && cp t/human.asf db/one && cp t/human.json "
+        "db/two && touch db/one/walk.glb db/one/run.BVH db/two/day/walk.gltf db/two/walk.bvh db/own/walk.bvh "
+        "db/own/run.bvh");
+    json_t *plan = ulna_test_tool_run_json(tool, "batch", "db -o out --dry-run", 0);
+    expect_end(planned(plan, "one/walk"), "skeleton", "/db/one/human.asf");
+    expect_end(planned(plan, "one/walk_2"), "skeleton", "/db/one/human.asf");
+    expect_end(planned(plan, "one/run"), "skeleton", "/db/one/human.asf");
+    expect_end(planned(plan, "two/day/walk"), "skeleton", "/db/two/human.json"); /* above */
+    expect_end(planned(plan, "own/walk"), "skeleton", "/db/own/walk.bvh");
+    expect_end(planned(plan, "own/run"), "skeleton", "/db/own/run.bvh");
+    json_decref(plan);
+}
+
+/* ---- command lines --------------------------------------------------------------------------------------------------------- */
+
+static void expect_refusal(ulna_test_tool *tool, const char *arguments, int code, const char *message)
+{
+    expect(tool, arguments, code);
+    ulna_test_says(tool->err, message);
+    ulna_test_tool_shell(tool, "[ ! -e out ]");
+}
+
+static void formats_are_named_once(void **state)
+{
+    ulna_test_tool *tool = *state;
+    expect_refusal(tool, "db -s human -o out --formats amc,bvh,AMC", 2, "--formats names AMC twice");
+    expect_refusal(tool, "db -s human -o out --formats ''", 2, "--formats takes endings such as amc,bvh,glb");
+}
+
+static void files_for_all_takes_are_looked_at_first(void **state)
+{
+    ulna_test_tool *tool = *state;
+    expect_refusal(tool, "db -s nothere.asf -o out", 4, "nothere.asf: cannot open the file: No such file or directory");
+    expect_refusal(tool, "db -s nothere -o out", 4, "nor is it a built-in skeleton (human,");
+    expect_refusal(tool, "db -s human -a nothere.csv -o out --dry-run", 4,
+                   "nothere.csv: cannot open the file: No such file or directory");
+    expect_refusal(tool, "db -s db/a -o out", 4, "db/a: is not a file");
+    json_decref(ulna_test_tool_run_json(tool, "batch", "db -s nothere.asf -o out", 4));
+    if (geteuid() == 0)
+        return;
+    ulna_test_tool_shell(tool, "touch closed.csv && chmod 0 closed.csv");
+    expect_refusal(tool, "db -s human -a closed.csv -o out", 4, "closed.csv: cannot open the file: Permission denied");
+}
+
+/* Not in the middle of a word. */
+static void long_messages_end_with_dots(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool, "w=$(for i in $(seq 80); do printf 'word '; done) && printf 'take,options\\n"
+                               "db/a/a_01.c3d,--frames \\047%s\\047\\n' \"$w\" >m.csv");
+    expect(tool, "m.csv -s human -o out --no-reports", 1);
+    json_t *row = result_of(tool, "out", "db/a/a_01");
+    expect_end(row, "message", " word ...");
+    json_decref(row);
+}
+
+/* ---- merging ---------------------------------------------------------------------------------------------------------------- */
+
+static void merges_name_what_failed(void **state)
+{
+    ulna_test_tool *tool = *state;
+    expect(tool, "--merge", 2);
+    ulna_test_says(tool->err, "missing argument: ulna batch --merge OUT");
+    expect(tool, "-o out", 2);
+    ulna_test_says(tool->err, "missing argument: ulna batch FOLDER|MANIFEST -o OUT");
+    expect(tool, "--merge db", 4);
+    ulna_test_says(tool->err, "db: is not the output folder of a batch, as it has no plan.csv");
+    expect(tool, "--merge nowhere", 4);
+    ulna_test_says(tool->err, "nowhere: cannot open the folder: No such file");
+    ulna_test_tool_shell(tool, "[ ! -e db/journal ] && [ ! -e nowhere ] && printf garbage >db/a/bad.c3d");
+    (void)run(tool, "db -s human -o out --no-reports --shard 1/2");
+    (void)run(tool, "db -s human -o out --no-reports --shard 2/2");
+    expect(tool, "--merge out", 1);
+    ulna_test_says(tool->out, "failed a/bad: bad.c3d: ");
+    ulna_test_says(tool->out, "out/index.html, results.csv, results.jsonl");
+    expect(tool, "--merge out --quiet", 1);
+    assert_string_equal(tool->out, "");
+    ulna_test_says(tool->err, "ulna: a/bad: bad.c3d: ");
+    json_t *counts = ulna_test_tool_run_json(tool, "batch", "--merge out", 1);
+    assert_int_equal(integer(counts, "failed"), 1);
+    json_decref(counts);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_takes, ulna_test_tool_close)
+    const struct CMUnitTest tests[] = {
+        TEST(links_to_folders_are_noted),
+        TEST(folders_that_cannot_be_read_are_no_success),
+        TEST(recordings_that_are_not_there_fail),
+        TEST(motions_of_takes_are_no_skeletons),
+        TEST(formats_are_named_once),
+        TEST(files_for_all_takes_are_looked_at_first),
+        TEST(long_messages_end_with_dots),
+        TEST(merges_name_what_failed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
