@@ -181,6 +181,15 @@ void journal_close(batch_journal *journal);
 /* Removes a folder with all that is in it. */
 void journal_remove_tree(const char *folder);
 
+/* ---- options.c ------------------------------------------------------------------------------------------------------------- */
+
+/* common->output is set; the rest is filled in from the command line. tasks: of --slurm, or as it was. The exit code, after telling what is
+ * wrong. */
+int options_read(const cli *tool, batch_common *common, batch_setup *setup, batch_shard *shard, batch_pool *limits,
+                 int *tasks);
+/* Formats, options of `ulna solve`, and files for all takes: with a wrong one, every take would fail. */
+int options_check(const cli *tool, json_t *object, const batch_common *common, const batch_setup *setup);
+
 /* ---- on a cluster: shards.c, slurm.c ------------------------------------------------------------------------------------ */
 
 /* --shard, or what an array scheduler says; 1 of 1 without either. */
