@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/base/algorithms.h"
 /* ---- cleaning ----------------------------------------------------------------------------------------- */
 
 /* Length of the UTF-8 sequence at the start of a text, or 0 if it is broken. */
@@ -158,18 +159,6 @@ int(cli_usage)(const cli *tool, const char *format, ...)
     return CLI_USAGE;
 }
 
-/* As those of the library: a message that is too long ends with a whole word and dots. */
-static void end_at_word(char *message, size_t size)
-{
-    size_t most = size - sizeof " ...", end = most;
-    while (end > most / 2 && message[end] != ' ')
-        end--;
-    if (message[end] != ' ') /* one long word: not inside of a character of UTF-8 */
-        for (end = most; end > 0 && ((unsigned char)message[end] & 0xC0) == 0x80;)
-            end--;
-    memcpy(message + end, " ...", sizeof " ...");
-}
-
 ulna_status(cli_fail)(ulna_error *error, ulna_status status, const char *format, ...)
 {
     va_list arguments;
@@ -179,7 +168,7 @@ ulna_status(cli_fail)(ulna_error *error, ulna_status status, const char *format,
     ulna_error_clear(error);
     error->status = status;
     if (vsnprintf(error->message, sizeof error->message, format, arguments) >= (int)sizeof error->message)
-        end_at_word(error->message, sizeof error->message);
+        ulna_end_at_word(error->message, sizeof error->message);
     va_end(arguments);
     return status;
 }

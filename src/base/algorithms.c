@@ -262,3 +262,15 @@ const char *ulna_nearest_name(const char *word, const void *first_name, size_t s
         }
     }
 }
+
+void ulna_end_at_word(char *message, size_t size)
+{
+    static const char dots[] = " ...";
+    size_t most = size - sizeof dots, end = most;
+    while (end > most / 2 && message[end] != ' ')
+        end--;
+    if (message[end] != ' ') /* one long word: not inside of a character of UTF-8 */
+        for (end = most; end > 0 && ((unsigned char)message[end] & 0xC0) == 0x80;)
+            end--;
+    memcpy(message + end, dots, sizeof dots);
+}

@@ -41,5 +41,7 @@ const char *ulna_nearest_name(const char *word, const void *first_name, size_t s
 int ulna_compare_names(const char *a, const char *b);
 /* "LKNE" of "Anna:LKNE": what stands behind the last colon, if anything does. */
 const char *ulna_name_without_prefix(const char *name);
+/* Of a message that was cut, as it fills all of its room: lets it end with a whole word, and dots that say that there was more. */
+void ulna_end_at_word(char *message, size_t size);
 
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/algorithms.h"
 #include "ulna/version.h"
 
 static const char *const status_texts[ULNA_STATUS_COUNT] = {
@@ -44,19 +45,6 @@ void ulna_error_clear(ulna_error *error)
     error->byte = -1;
 }
 
-/* A message that is too long for its room ends with a whole word, and dots say that there was more. */
-static void end_at_word(char *message, size_t size)
-{
-    static const char dots[] = " ...";
-    size_t most = size - sizeof dots, end = most;
-    while (end > most / 2 && message[end] != ' ')
-        end--;
-    if (message[end] != ' ') /* one long word: not inside of a character of UTF-8 */
-        for (end = most; end > 0 && ((unsigned char)message[end] & 0xC0) == 0x80;)
-            end--;
-    memcpy(message + end, dots, sizeof dots);
-}
-
 ulna_status(ulna_fail)(ulna_error *error, ulna_status status, const char *format, ...)
 {
     if (error) {
@@ -65,7 +53,7 @@ ulna_status(ulna_fail)(ulna_error *error, ulna_status status, const char *format
         error->status = status;
         va_start(arguments, format);
         if (vsnprintf(error->message, sizeof error->message, format, arguments) >= (int)sizeof error->message)
-            end_at_word(error->message, sizeof error->message);
+            ulna_end_at_word(error->message, sizeof error->message);
         va_end(arguments);
     }
     return status;
