@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "src/base/algorithms.h"
+
 /* ---- cleaning ----------------------------------------------------------------------------------------- */
 
 /* Length of the UTF-8 sequence at the start of a text, or 0 if it is broken. */
