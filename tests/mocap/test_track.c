@@ -627,12 +627,19 @@ static void hdm05_cold_starts_are_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(marker_tables_are_read_and_written), cmocka_unit_test(hostile_names_are_kept_or_refused),
-        cmocka_unit_test(a_clean_take_is_followed),           cmocka_unit_test(gaps_drop_out_and_are_filled),
-        cmocka_unit_test(spikes_and_swaps_are_weighed_down),  cmocka_unit_test(a_marker_that_goes_astray_is_left_out), cmocka_unit_test(a_lost_track_is_found_again),
-        cmocka_unit_test(threads_give_the_same_bits),         cmocka_unit_test(smoothing_smoothes),
-        cmocka_unit_test(unseen_joints_stay_at_rest),         cmocka_unit_test(mistakes_are_told),
-        cmocka_unit_test(hdm05_is_tracked_without_loss),      cmocka_unit_test(hdm05_survives_swaps_and_spikes),
+        cmocka_unit_test(marker_tables_are_read_and_written),
+        cmocka_unit_test(hostile_names_are_kept_or_refused),
+        cmocka_unit_test(a_clean_take_is_followed),
+        cmocka_unit_test(gaps_drop_out_and_are_filled),
+        cmocka_unit_test(spikes_and_swaps_are_weighed_down),
+        cmocka_unit_test(a_marker_that_goes_astray_is_left_out),
+        cmocka_unit_test(a_lost_track_is_found_again),
+        cmocka_unit_test(threads_give_the_same_bits),
+        cmocka_unit_test(smoothing_smoothes),
+        cmocka_unit_test(unseen_joints_stay_at_rest),
+        cmocka_unit_test(mistakes_are_told),
+        cmocka_unit_test(hdm05_is_tracked_without_loss),
+        cmocka_unit_test(hdm05_survives_swaps_and_spikes),
         cmocka_unit_test(hdm05_cold_starts_are_found),
     };
     return cmocka_run_group_tests_name("track", tests, NULL, NULL);
