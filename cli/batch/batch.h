@@ -20,7 +20,7 @@
 #include "cli/markup.h"
 #include "cli/output.h"
 
-/* ---- the plan: plan.c, manifest.c ---------------------------------------------------------------------------------- */
+/* ---- the plan: plan.c, folder.c, manifest.c ---------------------------------------------------------------------------------- */
 
 typedef struct batch_take {
     char *name;                                /* of its outputs, below OUT and without an ending */
@@ -122,10 +122,18 @@ typedef struct take_markers {
 typedef void take_key(void *context, const char *key);
 json_t *take_solve(const batch_setup *setup, const batch_take *take, const take_markers *markers, files_kept *kept,
                    json_t *known, int slot, take_key *tell, void *context);
-/* Finds offsets for a group, unless somebody has. */
-json_t *take_calibrate(const batch_setup *setup, const batch_plan *plan, const batch_calibration *group, int slot);
-char *take_calibration_path(const char *output, const batch_calibration *group, const char *ending);
 json_t *take_failed(const char *format, ...) ULNA_PRINTF(1, 2);
+/* "walk.c3d:12: message", from an object that a failed command filled. */
+json_t *take_failure_of(const json_t *object);
+/* An empty folder "WORK/SLOT/"; free() it. */
+char *take_make_slot(const batch_setup *setup, int slot);
+
+/* ---- calibrations that takes share: calibration.c -------------------------------------------------------------------------- */
+
+/* Finds offsets for a group, unless somebody has. */
+json_t *calibration_find(const batch_setup *setup, const batch_plan *plan, const batch_calibration *group, int slot);
+/* Of its table (".csv") or its record (".json"); free() it. */
+char *calibration_path(const char *output, const batch_calibration *group, const char *ending);
 
 /* ---- where the markers are: placement.c -------------------------------------------------------------------------------- */
 
@@ -189,6 +197,7 @@ int options_read(const cli *tool, batch_common *common, batch_setup *setup, batc
                  int *tasks);
 /* Formats, options of `ulna solve`, and files for all takes: with a wrong one, every take would fail. */
 int options_check(const cli *tool, json_t *object, const batch_common *common, const batch_setup *setup);
+int batch_main(cli *tool); /* batch.c: the command itself */
 
 /* ---- on a cluster: shards.c, slurm.c ------------------------------------------------------------------------------------ */
 
