@@ -152,7 +152,9 @@ static int finish(batch_run *run)
     if (run->shard.count == 1 && !run->is_stopped)
         code = write_tables(run, run->journal.work_folder, rows, counts);
     plan_put_skipped(&run->plan, counts);
+    json_object_set(counts, "calibration_notes", run->notes);
     say_summary(run, counts);
+    files_print_notes(run->tool, run->notes);
     plan_tell_skipped(run->tool, &run->plan);
     if (!code && run->shard.count == 1 && !run->is_stopped)
         say_tables(run, counts);
@@ -362,12 +364,13 @@ static int run_batch(batch_run *run)
 
 int batch_main(cli *tool)
 {
-    batch_run run = {.tool = tool, .object = json_object(), .journal = {.file = -1, .lock = -1}};
+    batch_run run = {.tool = tool, .object = json_object(), .notes = json_array(), .journal = {.file = -1, .lock = -1}};
     ulna_error_clear(&run.failure);
     int code = run_batch(&run);
     if (tool->json && code != CLI_USAGE && json_object_size(run.object))
         run_print_line(run.object);
     json_decref(run.object);
+    json_decref(run.notes);
     plan_release(&run.plan);
     free(run.is_chosen);
     free(run.order);

@@ -41,7 +41,7 @@ typedef struct batch_calibration {
     int take_count; /* at most BATCH_CALIBRATION_TAKES */
     int is_wanted;  /* by a take of this shard */
     json_t *
-        result; /* {"status": "done", "not needed" or "failed", "message", "calibration": what `ulna calibrate` says} */
+        result; /* {"status": "done", "not needed" or "failed", "message", "left_out": [{"take", "message"}], "calibration": what `ulna calibrate` says} */
 } batch_calibration;
 
 enum { BATCH_CALIBRATION_TAKES = 8 };
@@ -113,7 +113,6 @@ int take_files_are_there(const char *output, const json_t *line);
 typedef struct take_markers {
     const char *table;         /* "": none */
     const json_t *calibration; /* whose table it is; NULL: it was there */
-    const char *failure;       /* why there is none, by `calibration`; NULL: there is, or none is needed */
 } take_markers;
 
 /* Solves a take into a slot of the work folder. The first line that `tell` gets, before the work begins, is the key of its

@@ -13,7 +13,7 @@
 #include "cli/calibrate/calibrate.h"
 #include "src/base/algorithms.h"
 
-/* Takes that a calibration uses; more, where these are short. If it fails, others are tried alone. */
+/* Takes that a calibration uses; more, where these are short. */
 enum { TOGETHER = 3, SHORT = 2000 /* frames, of all of them */ };
 
 char *calibration_path(const char *output, const batch_calibration *group, const char *ending)
@@ -72,7 +72,7 @@ static json_t *calibrate_with(const batch_plan *plan, const int *takes, int coun
         command_add(&line, plan->takes[takes[i]].path);
     int code = command_parse(&line);
     if (!code && key)
-        command_key(&line, NULL, key);
+        command_key(&line, key);
     else if (!code)
         code = calibrate_run(&line.tool, object);
     if (json_object_get(object, "output")) { /* also where the takes do not quite agree */
@@ -80,8 +80,10 @@ static json_t *calibrate_with(const batch_plan *plan, const int *takes, int coun
         json_object_del(object, "output"); /* which is where it was, not where it will be */
     } else if (code == CLI_USAGE)
         row = take_failed("%s", line.refusal.message);
-    else
+    else {
         row = take_failure_of(object);
+        json_object_set(row, "file", json_object_get(object, "file"));
+    }
     json_decref(object);
     command_end(&line);
     return row;
@@ -92,46 +94,119 @@ static int is_done(const json_t *row)
     return strcmp(json_string_value(json_object_get(row, "status")), "done") == 0;
 }
 
-/* Those of the group's takes whose markers are where they are in the largest; `distances`: of these. */
-static int choose_alike(const batch_plan *plan, const batch_calibration *group, int *chosen, json_t *distances)
+/* What a calibration is made with, and without. */
+typedef struct session {
+    const batch_plan *plan;
+    int takes[BATCH_CALIBRATION_TAKES], count; /* whose markers are in the same places, the largest first */
+    json_t *distances;                         /* of these: placement.c */
+    json_t *left_out;                          /* {"take", "message"} for each take that cannot be used */
+} session;
+
+static void leave_out(session *s, const batch_take *take, const json_t *failure)
 {
-    int count = 0, frames = 0;
-    for (int i = 0; i < group->take_count && (count < TOGETHER || frames < SHORT); i++) {
-        int more = 0;
-        files_kept kept = files_keep(plan->takes[group->takes[i]].path);
-        int differs = placement_differs(distances, &kept, &more);
-        files_kept_release(&kept);
-        if (differs)
-            continue;
-        frames += more;
-        chosen[count++] = group->takes[i];
+    json_t *row = put_row(s->left_out);
+    put_text(row, "take", take->name);
+    put_text(row, "message", json_string_value(json_object_get(failure, "message")));
+}
+
+static int is_left_out(const session *s, const batch_take *take)
+{
+    size_t i;
+    json_t *row, *name = cli_json_text(take->name);
+    int is_found = 0;
+    json_array_foreach(s->left_out, i, row)
+    {
+        is_found |= json_equal(json_object_get(row, "take"), name);
     }
-    return count;
+    json_decref(name);
+    return is_found;
+}
+
+/* 0 if it can be read. */
+static int leave_out_unread(session *s, const batch_take *take, files_kept *kept)
+{
+    ulna_error error;
+    ulna_content markers = ulna_content_empty(NULL);
+    if (files_kept_markers(kept))
+        return 0;
+    ulna_error_clear(&error);
+    int is_unread = files_markers(take->path, 0, &markers, &error) != ULNA_OK;
+    if (is_unread) {
+        json_t *object = json_object();
+        (void)files_put_error(object, take->path, &error);
+        json_t *failure = take_failure_of(object);
+        leave_out(s, take, failure);
+        json_decref(failure);
+        json_decref(object);
+    }
+    ulna_content_release(&markers);
+    return is_unread;
+}
+
+/* Of the group's takes that can be used: the largest, and those whose markers are where they are in it. */
+static void choose_alike(session *s, const batch_calibration *group)
+{
+    int frames = 0;
+    s->count = 0;
+    for (int i = 0; i < group->take_count && (s->count < TOGETHER || frames < SHORT); i++) {
+        const batch_take *take = &s->plan->takes[group->takes[i]];
+        if (is_left_out(s, take))
+            continue;
+        int more = 0;
+        files_kept kept = files_keep(take->path);
+        if (!leave_out_unread(s, take, &kept)) {
+            if (!s->count) {
+                json_decref(s->distances);
+                s->distances = placement_pairs(take->skeleton, take->path);
+            }
+            if (!placement_differs(s->distances, &kept, &more)) {
+                frames += more;
+                s->takes[s->count++] = group->takes[i];
+            }
+        }
+        files_kept_release(&kept);
+    }
+}
+
+/* The take that a failed calibration names is left out of the next. 0: it names none, such as where the skeleton is at fault. */
+static int leave_out_named(session *s, const json_t *failure)
+{
+    const char *file = json_string_value(json_object_get(failure, "file"));
+    for (int i = 0; i < s->count && file; i++) {
+        const batch_take *take = &s->plan->takes[s->takes[i]];
+        if (strcmp(take->path, file) == 0) {
+            leave_out(s, take, failure);
+            return 1;
+        }
+    }
+    return 0;
 }
 
 static json_t *find_offsets(const batch_plan *plan, const batch_calibration *group, const char *path)
 {
-    const batch_take *first = &plan->takes[group->takes[0]];
-    int chosen[BATCH_CALIBRATION_TAKES];
-    if (!is_calibration_needed(first))
-        return json_pack("{s:s}", "status", "not needed");
-    json_t *distances = placement_pairs(first->skeleton, first->path);
-    int count = choose_alike(plan, group, chosen, distances);
-    json_t *row = calibrate_with(plan, chosen, count, path, NULL);
-    for (int i = 0; i < group->take_count && group->take_count > 1 && !is_done(row); i++) {
-        const batch_take *take = &plan->takes[group->takes[i]];
-        json_decref(row);
-        json_decref(distances);
-        row = calibrate_with(plan, &group->takes[i], 1, path, NULL);
-        distances = placement_pairs(take->skeleton, take->path);
-        int frames = 0;
-        files_kept kept = files_keep(take->path);
-        (void)placement_differs(distances, &kept, &frames);
-        files_kept_release(&kept);
+    session s = {.plan = plan, .left_out = json_array()};
+    json_t *row = NULL;
+    int is_needed = is_calibration_needed(&plan->takes[group->takes[0]]), goes_on = is_needed;
+    while (goes_on) {
+        choose_alike(&s, group);
+        if (s.count && s.takes[0] != group->takes[0]) /* the largest could not tell */
+            is_needed = is_calibration_needed(&plan->takes[s.takes[0]]);
+        goes_on = is_needed && s.count;
+        if (goes_on) {
+            json_decref(row);
+            row = calibrate_with(plan, s.takes, s.count, path, NULL);
+            goes_on = !is_done(row) && leave_out_named(&s, row);
+        }
     }
+    if (!is_needed) {
+        json_decref(row);
+        row = json_pack("{s:s}", "status", "not needed");
+    } else if (!row)
+        row = take_failed("none of its recordings can be read");
     if (is_done(row))
-        json_object_set(row, "distances", distances);
-    json_decref(distances);
+        json_object_set(row, "distances", s.distances);
+    json_object_set_new(row, "left_out", s.left_out);
+    json_decref(s.distances);
     return row;
 }
 

@@ -134,12 +134,10 @@ static uint64_t hash_file(uint64_t hash, const char *path, files_kept *kept)
     return hash;
 }
 
-void command_key(const command_line *line, const char *other, char key[20])
+void command_key(const command_line *line, char key[20])
 {
     const cli *tool = &line->tool;
     uint64_t hash = hash_text(0, ulna_version());
-    if (other)
-        hash = hash_text(hash, other);
     for (int i = 0; i < tool->given_count; i++) {
         const char *name = tool->given[i]->name;
         if (strcmp(name, "output") == 0)

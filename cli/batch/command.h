@@ -21,7 +21,7 @@ int command_add_options(command_line *line, const char *text);
 /* CLI_DONE, or line->refusal says what is wrong. */
 int command_parse(command_line *line);
 void command_end(command_line *line);
-/* The words without those that change no byte of the outputs, and all files that they name. `other`: a key that it depends on. */
-void command_key(const command_line *line, const char *other, char key[20]);
+/* The words without those that change no byte of the outputs, and all files that they name. */
+void command_key(const command_line *line, char key[20]);
 
 #endif

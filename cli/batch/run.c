@@ -142,25 +142,10 @@ static json_t *calibrate_apart(const batch_run *run, int index, files_kept *kept
     return NULL;
 }
 
-/* Nothing is solved. A calibration that ended has a key, and gives the take one: it is not tried again for the same input. */
-static json_t *fail_uncalibrated(const batch_run *run, const batch_take *take, int slot, take_key *tell,
-                                 void *tell_context)
-{
-    const batch_calibration *group = &run->plan.calibrations[take->calibration];
-    const char *message = json_string_value(json_object_get(group->result, "message"));
-    json_t *failed = take_failed("no calibration of %s: %s", group->name, message ? message : "it did not end");
-    if (!json_object_get(group->result, "key"))
-        return failed;
-    take_markers markers = {
-        .table = "", .calibration = group->result, .failure = json_string_value(json_object_get(failed, "message"))};
-    files_kept kept = files_keep(take->path);
-    json_t *row = take_solve(&run->setup, take, &markers, &kept, run_known_line(run, take), slot, tell, tell_context);
-    files_kept_release(&kept);
-    json_decref(failed);
-    return row;
-}
-
-/* Calibrated offsets, the table of the plan, or none. */
+/*
+ * With calibrated offsets, the table of the plan, or none. Where its session could not be calibrated, none: `ulna solve` then calibrates on
+ * the take itself, or says what is wrong with this take.
+ */
 json_t *run_solve(void *context, int index, int slot, take_key *tell, void *tell_context)
 {
     const batch_run *run = context;
@@ -169,10 +154,8 @@ json_t *run_solve(void *context, int index, int slot, take_key *tell, void *tell
     const char *status = group ? json_string_value(json_object_get(group->result, "status")) : NULL;
     if (take->problem)
         return take_failed("%s", take->problem);
-    if (group && (!status || strcmp(status, "failed") == 0))
-        return fail_uncalibrated(run, take, slot, tell, tell_context);
     batch_calibration alone = {0};
-    int is_calibrated = group && strcmp(status, "done") == 0;
+    int is_calibrated = status && strcmp(status, "done") == 0;
     files_kept kept = files_keep(take->path);
     json_t *own = is_calibrated ? calibrate_apart(run, run->order[index], &kept, slot, &alone) : NULL;
     char *table = is_calibrated ? calibration_path(run->output, own ? &alone : group, ".csv") : NULL;
@@ -272,12 +255,36 @@ json_t *run_calibrate(void *context, int index, int slot, take_key *tell, void *
     return calibration_find(&run->setup, &run->plan, &run->plan.calibrations[run->groups[index]], slot);
 }
 
+/* Which takes a session is calibrated without, and why. */
+static void note_calibration(batch_run *run, const batch_calibration *group)
+{
+    const char *status = json_string_value(json_object_get(group->result, "status"));
+    const char *message = json_string_value(json_object_get(group->result, "message"));
+    size_t i;
+    json_t *row;
+    if (group->take_count < 2 || !status)
+        return; /* what is wrong with a single take, it says itself */
+    if (strcmp(status, "failed") == 0)
+        files_note_text(run->notes,
+                        "%.200s: its takes cannot be calibrated together (%.200s); each is calibrated by itself",
+                        group->name, message ? message : "");
+    else
+        json_array_foreach(json_object_get(group->result, "left_out"), i, row)
+        {
+            files_note_text(run->notes, "%.200s: calibrated without %.100s: %.180s", group->name,
+                            json_string_value(json_object_get(row, "take")),
+                            json_string_value(json_object_get(row, "message")));
+        }
+}
+
 static int settle_calibration(void *context, int index, int slot, const char *key, json_t *row)
 {
     batch_run *run = context;
+    batch_calibration *group = &run->plan.calibrations[run->groups[index]];
     (void)slot;
     (void)key;
-    run->plan.calibrations[run->groups[index]].result = row;
+    group->result = row;
+    note_calibration(run, group);
     return 1;
 }
 

@@ -21,6 +21,7 @@ typedef struct batch_run {
     double begun, bytes, bytes_done;
     int done, failed, kept;
     long long frames;
+    json_t *notes;  /* sentences on calibrations */
     int is_stopped; /* because of `failure` */
     ulna_error failure;
 } batch_run;

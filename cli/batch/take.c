@@ -287,7 +287,6 @@ json_t *take_solve(const batch_setup *setup, const batch_take *take, const take_
                    json_t *known, int slot, take_key *tell, void *context)
 {
     char key[20], threads[16], axes[8];
-    const json_t *failed = markers->failure ? markers->calibration : NULL;
     double begun = cli_seconds();
     char *folder = setup->work_folder ? take_make_slot(setup, slot) : strdup("nowhere/");
     command_line line = command_begin("solve");
@@ -308,7 +307,7 @@ json_t *take_solve(const batch_setup *setup, const batch_take *take, const take_
         row = take_failed("%s", folder ? line.refusal.message : "out of memory");
     else {
         line.tool.kept = kept;
-        command_key(&line, json_string_value(json_object_get(failed, "key")), key);
+        command_key(&line, key);
         if (setup->work_folder) {
             tell(context, key);
             apply_fault(take);
@@ -317,8 +316,6 @@ json_t *take_solve(const batch_setup *setup, const batch_take *take, const take_
             row = json_pack("{s:s}", "status", "kept");
         else if (is_settled(setup, journal_finished(known), key))
             row = json_pack("{s:s, s:b}", "status", "kept", "is_earlier", 1);
-        else if (failed)
-            row = take_failed("%s", markers->failure);
         else
             row = setup->work_folder ? run_solve(&line, take) : take_failed("not solved yet");
     }

@@ -125,4 +125,19 @@ static inline void expect_end(const json_t *row, const char *key, const char *en
         fail_msg("%s is %s, which does not end with %s", key, text ? text : "null", end);
 }
 
+/* What --dry-run says is left, done and failed; it changes nothing in OUT. */
+static inline void expect_plan(ulna_test_tool *tool, const char *arguments, int left, int done, int failed)
+{
+    char line[300];
+    ulna_test_tool_shell(tool, "[ ! -e out ] || (find out -printf '%p %s %T@\\n'; cat out/journal/*.jsonl) >shown");
+    snprintf(line, sizeof line, "%s --dry-run", arguments);
+    json_t *plan = ulna_test_tool_run_json(tool, "batch", line, 0);
+    assert_int_equal(integer(plan, "left"), left);
+    assert_int_equal(integer(plan, "done"), done);
+    assert_int_equal(integer(plan, "failed"), failed);
+    json_decref(plan);
+    ulna_test_tool_shell(tool,
+                         "[ ! -e out ] || (find out -printf '%p %s %T@\\n'; cat out/journal/*.jsonl) | cmp - shown");
+}
+
 #endif
