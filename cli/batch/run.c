@@ -23,15 +23,24 @@ static void draw(void *context)
 {
     batch_run *run = context;
     char text[120], left[40] = "";
-    double part = run->bytes > 0 ? fmin(1, run->bytes_done / run->bytes) : 0, seconds = cli_seconds() - run->begun;
+    double part = run->bytes > 0 ? fmin(1, run->bytes_done / run->bytes) : 0, seconds = progress_seconds(&run->bar);
     double rest = part > 0 ? seconds * (1 - part) / part : 0;
     if (part > 0.01 && rest >= 90)
         snprintf(left, sizeof left, ", %.0f min left", rest / 60);
     else if (part > 0.01)
         snprintf(left, sizeof left, ", %.0f s left", rest);
     snprintf(text, sizeof text, "%d of %d takes, %d failed, %.0f frames/s%s", run->done + run->failed, run->count,
-             run->failed, (double)run->frames / fmax(1e-9, seconds), left);
+             run->failed, (double)run->frames / seconds, left);
     progress_show(&run->bar, part, text);
+}
+
+static void draw_calibrations(void *context)
+{
+    batch_run *run = context;
+    char text[60];
+    int next = run->calibrated < run->group_count ? run->calibrated + 1 : run->group_count;
+    snprintf(text, sizeof text, "calibrating %d of %d", next, run->group_count);
+    progress_show(&run->bar, (double)run->calibrated / run->group_count, text);
 }
 
 void run_say_take(batch_run *run, const json_t *row, int is_done)
@@ -284,6 +293,7 @@ static int settle_calibration(void *context, int index, int slot, const char *ke
     (void)slot;
     (void)key;
     group->result = row;
+    run->calibrated++;
     note_calibration(run, group);
     return 1;
 }
@@ -294,7 +304,9 @@ void run_calibrations(batch_run *run)
     pool.workers = pool_workers(run->tool, run->group_count);
     pool.run = run_calibrate; /* not reused: each keeps its own record, of a failure too, which must be its own fault */
     pool.settle = settle_calibration;
+    pool.tick = draw_calibrations;
     pool.context = run;
+    run->calibrated = 0;
     if (run->group_count)
         (void)pool_run(&pool, run->group_count);
 }
@@ -338,5 +350,6 @@ void run_takes(batch_run *run)
     pool.settle = settle_take;
     pool.tick = draw;
     pool.context = run;
+    progress_restart(&run->bar); /* the time left is that of the takes */
     (void)pool_run(&pool, run->count);
 }

@@ -19,6 +19,7 @@ typedef struct batch_run {
 
     progress bar;
     double begun, bytes, bytes_done;
+    int calibrated; /* groups, of group_count */
     int done, failed, kept;
     long long frames;
     json_t *notes;  /* sentences on calibrations */

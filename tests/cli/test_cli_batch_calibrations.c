@@ -156,14 +156,25 @@ static void refused_takes_are_left_out(void **state)
     expect_result(tool, "out", "bob_3", "failed", "bob_3.trc: ");
 }
 
+static void calibrations_are_shown_on_a_terminal(void **state)
+{
+    ulna_test_tool *tool = *state;
+    if (system("command -v script >/dev/null") != 0)
+        skip();
+    ulna_test_tool_shell(
+        tool,
+        "rm -rf db; " ULNA
+        " sample -q t && for p in anna bob cleo; do mkdir -p db/$p && cp t/human.asf db/$p/$p.asf && for i in "
+        "1 2 3; do cp t/walk.c3d db/$p/${p}_$i.c3d; done; done; TERM=xterm COLUMNS=80 script -qec '" ULNA
+        " batch db -o out --no-reports --threads 1' /dev/null >shown </dev/null; grep -q 'calibrating [123] of 3' shown");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_takes, ulna_test_tool_close)
     const struct CMUnitTest tests[] = {
-        TEST(calibrations_are_shared),
-        TEST(markers_may_be_placed_anew),
-        TEST(broken_takes_are_left_out),
-        TEST(refused_takes_are_left_out),
+        TEST(calibrations_are_shared),    TEST(markers_may_be_placed_anew),           TEST(broken_takes_are_left_out),
+        TEST(refused_takes_are_left_out), TEST(calibrations_are_shown_on_a_terminal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
