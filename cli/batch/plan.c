@@ -343,8 +343,8 @@ void plan_show(const cli *tool, const batch_plan *plan, const batch_settled *set
             cli_say(tool, "failed %s: %s\n", plan->takes[i].name, plan->takes[i].problem);
     fact_line(
         tool, shown, NULL,
-        "{r.left} take{r.left:/s} to solve[{r.calibrations?}, {r.calibrations} calibration{r.calibrations:/s} at most][{r.problems?}, "
-        "{r.problems} that cannot be solved][{r.done?}; {r.done} done already][{again?}; {again} failed before, which --retry-failed solves "
+        "{r.left} take{r.left:/s} to solve[{r.calibrations?}, up to {r.calibrations} calibration{r.calibrations:/s} (more if "
+        "takes need their own)][{r.problems?}, {r.problems} that cannot be solved][{r.done?}; {r.done} done already][{again?}; {again} failed before, which --retry-failed solves "
         "again][{r.left_out?}; {r.left_out} recording{r.left_out:/s} left out, as a C3D has the same name]");
     plan_tell_skipped(tool, plan);
     json_decref(shown);
