@@ -278,7 +278,7 @@ static int show_plan(batch_run *run)
     batch_settled *settled = calloc((size_t)run->plan.count + 1, sizeof *settled);
     int code = settled ? find_settled(run, settled) : cli_out_of_memory();
     if (!code)
-        plan_show(run->tool, &run->plan, settled);
+        plan_show(run->tool, &run->plan, settled, run->journal.lines);
     for (int i = 0; i < run->plan.count && !code; i++)
         if (run->is_chosen[i] && run->plan.takes[i].problem)
             code = CLI_PARTLY;

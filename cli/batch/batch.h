@@ -28,6 +28,7 @@ typedef struct batch_take {
     char *skeleton, *attach, *subject, *words; /* "": none. words: options of `ulna solve` */
     char *shared;                              /* those of them that `ulna calibrate` takes too */
     char *problem;                             /* why it cannot be solved; NULL: it can */
+    const char *error;                         /* the same as a word for programs: see take_failed */
     double bytes;                              /* of the recording */
     int is_apart;                              /* calibrated by itself: see plan_calibrate_alone */
     int is_namesake;                           /* of another take, which has the outputs and the line in the journal */
@@ -73,7 +74,7 @@ int plan_calibrate_alone(batch_plan *plan, int index);
 batch_take *plan_add(batch_plan *plan, const char *name, const char *path);
 /* Replaces a text; 0 without memory. */
 int plan_set(char **text, const char *value);
-void plan_complain(batch_take *take, const char *format, ...) ULNA_PRINTF(2, 3);
+void plan_complain(batch_take *take, const char *error, const char *format, ...) ULNA_PRINTF(3, 4);
 void plan_release(batch_plan *plan);
 /* What was skipped: for programs ("unread", "links", "notes") and for people. */
 void plan_put_skipped(const batch_plan *plan, json_t *object);
@@ -87,7 +88,8 @@ typedef enum batch_settled {
     BATCH_FAILED,
     BATCH_OTHERS /* of another shard */
 } batch_settled;
-void plan_show(const cli *tool, const batch_plan *plan, const batch_settled *settled);
+/* `lines`: those of the journal, by take. */
+void plan_show(const cli *tool, const batch_plan *plan, const batch_settled *settled, const json_t *lines);
 
 /* A field of CSV: one with separators, quotes or blanks at its ends is in quotes. */
 void table_put_field(markup *text, const char *field, int is_last);
@@ -121,7 +123,9 @@ typedef struct take_markers {
 typedef void take_key(void *context, const char *key);
 json_t *take_solve(const batch_setup *setup, const batch_take *take, const take_markers *markers, files_kept *kept,
                    json_t *known, int slot, take_key *tell, void *context);
-json_t *take_failed(const char *format, ...) ULNA_PRINTF(1, 2);
+/* A row of a take that failed. `error` is a word for programs: one of `ulna solve --json`, or "time" (--time-limit), "crash" (its process
+ * ended without a result). */
+json_t *take_failed(const char *error, const char *format, ...) ULNA_PRINTF(2, 3);
 /* "walk.c3d:12: message", from an object that a failed command filled. */
 json_t *take_failure_of(const json_t *object);
 /* An empty folder "WORK/SLOT/"; free() it. */

@@ -79,7 +79,7 @@ static json_t *calibrate_with(const batch_plan *plan, const int *takes, int coun
         row = json_pack("{s:s, s:O}", "status", "done", "calibration", object);
         json_object_del(object, "output"); /* which is where it was, not where it will be */
     } else if (code == CLI_USAGE)
-        row = take_failed("%s", line.refusal.message);
+        row = take_failed("usage", "%s", line.refusal.message);
     else {
         row = take_failure_of(object);
         json_object_set(row, "file", json_object_get(object, "file"));
@@ -202,7 +202,7 @@ static json_t *find_offsets(const batch_plan *plan, const batch_calibration *gro
         json_decref(row);
         row = json_pack("{s:s}", "status", "not needed");
     } else if (!row)
-        row = take_failed("none of its recordings can be read");
+        row = take_failed("io", "none of its recordings can be read");
     if (is_done(row))
         json_object_set(row, "distances", s.distances);
     json_object_set_new(row, "left_out", s.left_out);
@@ -232,7 +232,7 @@ static json_t *keep_calibration(json_t *row, const char *const made[2], const ch
     if (!is_kept) {
         const char *reason = *error.message ? error.message : strerror(errno);
         json_decref(row);
-        row = take_failed("its table of markers cannot be written: %s", reason);
+        row = take_failed("io", "its table of markers cannot be written: %s", reason);
     }
     json_decref(unused);
     return row;
@@ -267,7 +267,7 @@ static json_t *find_calibration(const batch_setup *setup, const batch_plan *plan
     }
     free(table);
     free(record);
-    return row ? row : take_failed("not calibrated yet");
+    return row ? row : take_failed("missing", "not calibrated yet");
 }
 
 /* The record has the whole of it; takes need little, and each of the many numbers would be written and read again on its way to them. */
@@ -312,5 +312,5 @@ json_t *calibration_find(const batch_setup *setup, const batch_plan *plan, const
     free(record);
     free(final_table);
     free(final_record);
-    return row ? row : take_failed("out of memory");
+    return row ? row : take_failed("memory", "out of memory");
 }

@@ -329,12 +329,12 @@ static int add_take(const found_files *files, const found_file *file, const batc
                    plan_set(&take->words, common->words ? common->words : "");
     if (is_added && !*own && skeleton.rivals[1])
         plan_complain(
-            take,
+            take, "argument",
             "there are several skeletons (%.100s, %.100s), and its name begins with none of theirs: give --skeleton, or a "
             "manifest",
             skeleton.rivals[0]->path, skeleton.rivals[1]->path);
     else if (is_added && !*own)
-        plan_complain(take, "there is no skeleton beside it or above: give --skeleton, or a manifest");
+        plan_complain(take, "argument", "there is no skeleton beside it or above: give --skeleton, or a manifest");
     free(name);
     free(path);
     free(own);

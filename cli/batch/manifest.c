@@ -178,12 +178,12 @@ static int add_row(batch_plan *plan, const char *folder, const batch_common *com
         free(words);
     }
     if (is_added && !is_good_name(name))
-        plan_complain(take,
+        plan_complain(take, "argument",
                       "the name '%.200s' is not one of a file below the output folder, or the batch uses it: give "
                       "another one in the column name",
                       name);
     if (is_added && !*take->skeleton)
-        plan_complain(take, "the manifest names no skeleton for it, and there is no --skeleton");
+        plan_complain(take, "argument", "the manifest names no skeleton for it, and there is no --skeleton");
     free(name);
     free(path);
     free(skeleton);

@@ -39,12 +39,13 @@ batch_take *plan_add(batch_plan *plan, const char *name, const char *path)
 }
 
 /* The first complaint counts. */
-void plan_complain(batch_take *take, const char *format, ...)
+void plan_complain(batch_take *take, const char *error, const char *format, ...)
 {
     va_list arguments;
     if (take->problem)
         return;
     va_start(arguments, format);
+    take->error = error;
     take->problem = cli_format(format, arguments);
     va_end(arguments);
 }
@@ -95,9 +96,9 @@ static void check_file(batch_take *take, const char *what, const char *path)
     if (!strpbrk(path, "./"))
         return;
     if (access(path, R_OK) != 0 || stat(path, &about) != 0)
-        plan_complain(take, "%s %s cannot be read: %s", what, path, strerror(errno));
+        plan_complain(take, "io", "%s %s cannot be read: %s", what, path, strerror(errno));
     else if (!S_ISREG(about.st_mode))
-        plan_complain(take, "%s %s is not a file", what, path);
+        plan_complain(take, "io", "%s %s is not a file", what, path);
 }
 
 /* Looks at files and options before anything is solved. */
@@ -107,19 +108,19 @@ static void check_take(batch_take *take)
     ulna_error error;
     ulna_error_clear(&error);
     if (stat(take->path, &about) != 0 && errno != ENOENT)
-        plan_complain(take, "%s cannot be read: %s", take->path, strerror(errno));
+        plan_complain(take, "io", "%s cannot be read: %s", take->path, strerror(errno));
     else if (stat(take->path, &about) != 0 && lstat(take->path, &about) == 0)
-        plan_complain(take, "%s is a link to a file that is not there: mend or remove the link", take->path);
+        plan_complain(take, "io", "%s is a link to a file that is not there: mend or remove the link", take->path);
     else if (stat(take->path, &about) != 0)
-        plan_complain(take, "there is no file %s", take->path);
+        plan_complain(take, "io", "there is no file %s", take->path);
     else if (!S_ISREG(about.st_mode))
-        plan_complain(take, "%s is not a file", take->path);
+        plan_complain(take, "io", "%s is not a file", take->path);
     else
         take->bytes = (double)about.st_size;
     check_file(take, "the skeleton", take->skeleton);
     check_file(take, "the table of markers", take->attach);
     if (take_check_words(take, &error))
-        plan_complain(take, "its options: %s", error.message);
+        plan_complain(take, "argument", "its options: %s", error.message);
 }
 
 /* "session/subject": the folder of the take, and who it is. */
@@ -226,7 +227,8 @@ int plan_finish(batch_plan *plan)
                   make_absolute(&take->attach, here);
         take->is_namesake = i && strcmp(take->name, take[-1].name) == 0;
         if (take->is_namesake)
-            plan_complain(take, "%s has the same name: give one of them another in the column name of a manifest",
+            plan_complain(take, "argument",
+                          "%s has the same name: give one of them another in the column name of a manifest",
                           take[-1].path);
         check_take(take);
     }
@@ -275,7 +277,7 @@ void plan_tell_skipped(const cli *tool, const batch_plan *plan)
 
 /* ---- --dry-run ----------------------------------------------------------------------------------------------------------- */
 
-static json_t *take_object(const batch_plan *plan, int index, batch_settled settled)
+static json_t *take_object(const batch_plan *plan, int index, batch_settled settled, const json_t *lines)
 {
     static const char *const words[] = {[BATCH_LEFT] = "missing", [BATCH_DONE] = "done", [BATCH_FAILED] = "failed"};
     const batch_take *take = &plan->takes[index];
@@ -290,6 +292,13 @@ static json_t *take_object(const batch_plan *plan, int index, batch_settled sett
     put_text(row, "options", take->words);
     put_number(row, "bytes", take->bytes);
     put_text(row, "problem", take->problem);
+    if (take->problem)
+        put_text(row, "error", take->error);
+    else if (settled == BATCH_FAILED) {
+        const json_t *line = json_object_get(lines, json_string_value(json_object_get(row, "take")));
+        json_object_set(row, "error", json_object_get(line, "error"));
+        json_object_set(row, "message", json_object_get(line, "message"));
+    }
     return row;
 }
 
@@ -307,7 +316,7 @@ static int count_calibrations(const batch_plan *plan, const batch_settled *settl
     return count;
 }
 
-void plan_show(const cli *tool, const batch_plan *plan, const batch_settled *settled)
+void plan_show(const cli *tool, const batch_plan *plan, const batch_settled *settled, const json_t *lines)
 {
     static const fact_column columns[] = {
         {"take", 'l', "{take}"},
@@ -322,7 +331,7 @@ void plan_show(const cli *tool, const batch_plan *plan, const batch_settled *set
         counts[settled[i]]++;
         if (settled[i] == BATCH_OTHERS)
             continue;
-        json_t *row = take_object(plan, i, settled[i]);
+        json_t *row = take_object(plan, i, settled[i], lines);
         problems += plan->takes[i].problem != NULL;
         if (settled[i] == BATCH_LEFT && !plan->takes[i].problem)
             json_array_append(left, row);

@@ -162,7 +162,7 @@ json_t *run_solve(void *context, int index, int slot, take_key *tell, void *tell
     const batch_calibration *group = take->calibration == ULNA_NONE ? NULL : &run->plan.calibrations[take->calibration];
     const char *status = group ? json_string_value(json_object_get(group->result, "status")) : NULL;
     if (take->problem)
-        return take_failed("%s", take->problem);
+        return take_failed(take->error, "%s", take->problem);
     batch_calibration alone = {0};
     int is_calibrated = status && strcmp(status, "done") == 0;
     files_kept kept = files_keep(take->path);

@@ -55,7 +55,7 @@ ulna_status take_check_words(batch_take *take, ulna_error *error)
 
 /* ---- results of a take ------------------------------------------------------------------------------------------------------ */
 
-json_t *take_failed(const char *format, ...)
+json_t *take_failed(const char *error, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -63,6 +63,7 @@ json_t *take_failed(const char *format, ...)
     va_end(arguments);
     json_t *row = json_object();
     put_text(row, "status", "failed");
+    put_text(row, "error", error);
     put_text(row, "message", text ? text : "out of memory");
     free(text);
     return row;
@@ -79,14 +80,9 @@ json_t *take_failure_of(const json_t *object)
         snprintf(place, sizeof place, ":%lld", (long long)json_integer_value(line));
     else if (byte)
         snprintf(place, sizeof place, ", byte %lld", (long long)json_integer_value(byte));
-    json_t *row = take_failed("%s%s%s%s",
-                              slash  ? slash + 1
-                              : file ? file
-                                     : "",
-                              place, file ? ": " : "", message ? message : "it failed without a message");
-    const char *status = json_string_value(json_object_get(error, "status"));
-    put_text(row, "error", status ? status : "unknown");
-    return row;
+    const char *status = json_string_value(json_object_get(error, "status")), *base = slash ? slash + 1 : file;
+    return take_failed(status ? status : "unknown", "%s%s%s%s", base ? base : "", place, base ? ": " : "",
+                       message ? message : "it failed without a message");
 }
 
 /* "one; two" */
@@ -171,7 +167,7 @@ static json_t *result_of(int code, const json_t *object, const batch_take *take)
     if (list_files(object, take, row))
         return row;
     json_decref(row);
-    return take_failed("an output is missing after the solve");
+    return take_failed("io", "an output is missing after the solve");
 }
 
 /* ---- what is there already -------------------------------------------------------------------------------------------------- */
@@ -226,11 +222,11 @@ static void tell_nothing(const cli *tool, solve_job *job, int count)
         files_put_error(job->failures[i].where, job->failures[i].path, &job->failures[i].error);
 }
 
-static json_t *run_solve(command_line *line, const batch_take *take)
+static json_t *solve_line(command_line *line, const batch_take *take)
 {
     json_t *object = json_object();
     int code = solve_run(&line->tool, object, tell_nothing);
-    json_t *row = code == CLI_USAGE ? take_failed("%s", line->refusal.message) : result_of(code, object, take);
+    json_t *row = code == CLI_USAGE ? take_failed("usage", "%s", line->refusal.message) : result_of(code, object, take);
     json_decref(object);
     return row;
 }
@@ -304,7 +300,7 @@ json_t *take_solve(const batch_setup *setup, const batch_take *take, const take_
     (void)command_add_options(&line, take->words); /* plan.c checked them */
     json_t *row;
     if (!folder || command_parse(&line))
-        row = take_failed("%s", folder ? line.refusal.message : "out of memory");
+        row = take_failed(folder ? "usage" : "memory", "%s", folder ? line.refusal.message : "out of memory");
     else {
         line.tool.kept = kept;
         command_key(&line, key);
@@ -317,7 +313,7 @@ json_t *take_solve(const batch_setup *setup, const batch_take *take, const take_
         else if (is_settled(setup, journal_finished(known), key))
             row = json_pack("{s:s, s:b}", "status", "kept", "is_earlier", 1);
         else
-            row = setup->work_folder ? run_solve(&line, take) : take_failed("not solved yet");
+            row = setup->work_folder ? solve_line(&line, take) : take_failed("missing", "not solved yet");
     }
     put_number(row, "seconds", cli_seconds() - begun);
     command_end(&line);

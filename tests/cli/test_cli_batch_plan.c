@@ -141,6 +141,58 @@ static void long_messages_end_with_dots(void **state)
     json_decref(row);
 }
 
+/* ---- errors as words -------------------------------------------------------------------------------------------------------- */
+
+static void expect_error(const ulna_test_tool *tool, const char *take, const char *error)
+{
+    json_t *row = result_of(tool, "out", take);
+    assert_string_equal(json_string_value(json_object_get(row, "status")), "failed");
+    assert_string_equal(json_string_value(json_object_get(row, "error")), error);
+    json_decref(row);
+}
+
+/* Every row that failed has one, whatever failed, in each kind of output. */
+static void failed_rows_have_an_error(void **state)
+{
+    ulna_test_tool *tool = *state;
+    size_t i;
+    json_t *row;
+    ulna_test_tool_shell(tool, "printf garbage >db/a/bad.c3d; printf 'take,skeleton,options,name\n"
+                               "db/a/a_01.c3d,human,,crash\ndb/a/a_02.c3d,human,,hang\ndb/a/bad.c3d,human,,bad\n"
+                               "db/none.c3d,human,,none\ndb/a/a_03.c3d,,,bare\ndb/a/a_04.c3d,human,--frames x,words\n"
+                               "db/a/a_05.c3d,human,,twice\ndb/a/a_06.c3d,gone.asf,,twice\n' >m.csv");
+    setenv("ULNA_BATCH_FAULT", "crash crash", 1);
+    expect(tool, "--json m.csv -o out --no-reports", 1);
+    json_decref(lines_of(tool->out));
+    setenv("ULNA_BATCH_FAULT", "hang hang", 1);
+    expect(tool, "--json m.csv -o out --no-reports --time-limit 1 --options '--smooth 0'", 1);
+    json_decref(lines_of(tool->out));
+    unsetenv("ULNA_BATCH_FAULT");
+    expect_error(tool, "hang", "time");
+    expect_error(tool, "bad", "parse");
+    expect_error(tool, "none", "io");
+    expect_error(tool, "bare", "argument");
+    expect_error(tool, "words", "argument");
+    setenv("ULNA_BATCH_FAULT", "crash crash", 1);
+    expect(tool, "m.csv -o out --no-reports --options '--smooth 1'", 1);
+    unsetenv("ULNA_BATCH_FAULT");
+    expect_error(tool, "crash", "crash");
+    expect(tool, "--merge out", 1);
+    expect_error(tool, "crash", "crash");
+    json_t *plan =
+        ulna_test_tool_run_json(tool, "batch", "m.csv -o out --no-reports --options '--smooth 1' --dry-run", 1);
+    json_array_foreach(json_object_get(plan, "takes"), i, row)
+    {
+        check_error(row);
+    }
+    assert_int_equal(integer(plan, "failed"), 6);
+    json_decref(plan);
+    /* A line that an earlier version has written. */
+    ulna_test_tool_shell(tool, "sed -i 's/\"error\":\"crash\",//' out/journal/*.jsonl");
+    expect(tool, "--merge out", 1);
+    expect_error(tool, "crash", "unknown");
+}
+
 /* ---- merging ---------------------------------------------------------------------------------------------------------------- */
 
 static void merges_name_what_failed(void **state)
@@ -179,6 +231,7 @@ int main(void)
         TEST(formats_are_named_once),
         TEST(files_for_all_takes_are_looked_at_first),
         TEST(long_messages_end_with_dots),
+        TEST(failed_rows_have_an_error),
         TEST(merges_name_what_failed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
