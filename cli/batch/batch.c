@@ -206,7 +206,7 @@ static int solve_all(batch_run *run, int is_slurm, int tasks)
     if (!code)
         code = folder_make(run->object, run->output);
     if (!code)
-        code = journal_open(run->tool, run->object, run->output, run->shard, &run->journal);
+        code = journal_open(run->object, run->output, run->shard, &run->journal);
     if (!code)
         code = write_plan(run, run->journal.work_folder);
     if (!code && is_slurm) {

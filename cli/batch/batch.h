@@ -182,7 +182,7 @@ typedef struct batch_journal {
 } batch_journal;
 
 /* Takes the lock, reads all journals and empties the work folder. The exit code, after telling what is wrong. */
-int journal_open(const cli *tool, json_t *object, const char *output, batch_shard shard, batch_journal *journal);
+int journal_open(json_t *object, const char *output, batch_shard shard, batch_journal *journal);
 /* Reads all journals of OUT. */
 json_t *journal_read(const char *output);
 ulna_status journal_add(batch_journal *journal, json_t *line, ulna_error *error);

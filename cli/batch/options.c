@@ -171,7 +171,7 @@ const cli_command batch_command = {
         "replace them, also if it fails. Two batches cannot write to one "
         "folder at once, except for different shards of one number.\n\n"
         "With --json, a line with an object is printed for each take as it ends, and a last one with a summary. The exit code is 1 if a "
-        "take failed, is missing or has the verdict reject (its result should not be used), or if a folder cannot be read, and 4 if the output cannot be written. With --quiet, a line on standard error names each take that "
+        "take failed, is missing or has the verdict reject (its result should not be used), or if a folder cannot be read, and 4 if the output cannot be written, also because another batch writes to it. With --quiet, a line on standard error names each take that "
         "failed, also in an earlier run. docs/cluster.md explains the rest.",
     .options = options,
     .reads = "skeleton attach OPERANDS", /* it writes to a folder that has nothing of others */

@@ -520,9 +520,12 @@ static void a_lock_keeps_others_out(void **state)
         "{ ULNA_BATCH_FAULT='hang a/a_01' " ULNA " batch -q db -s human -o out --no-reports --shard 1/2 "
         "--time-limit 60 >/dev/null 2>&1 & echo $! >pid; }; for i in $(seq 100); do [ -s out/journal/1-of-2.jsonl ] && "
         "break; sleep 0.1; done");
-    expect(tool, RUN " --shard 1/2", 2);
-    ulna_test_says(tool->err, "another batch (process ");
-    expect(tool, RUN, 2);
+    expect(tool, RUN " --shard 1/2", 4);
+    ulna_test_says(tool->err, "ulna: out: another batch (process ");
+    json_t *refused = ulna_test_tool_run_json(tool, "batch", RUN " --shard 1/2", 4);
+    assert_string_equal(json_string_value(json_object_get(json_object_get(refused, "error"), "status")), "io");
+    json_decref(refused);
+    expect(tool, RUN, 4);
     ulna_test_says(tool->err, "with another number of shards than 1");
     expect(tool, RUN " --shard 2/2", 0); /* another part of the same */
     expect(tool, "--merge out", 1);
