@@ -27,7 +27,8 @@ typedef struct batch_take {
     char *path;                                /* the recording */
     char *skeleton, *attach, *subject, *words; /* "": none. words: options of `ulna solve` */
     char *shared;                              /* those of them that `ulna calibrate` takes too */
-    char *problem;                             /* why it cannot be solved; NULL: it can */
+    char *place;                               /* "m.csv:3", where a manifest names it; "": no manifest does */
+    char *problem;                             /* why it cannot be solved, after that place; NULL: it can */
     const char *error;                         /* the same as a word for programs: see take_failed */
     double bytes;                              /* of the recording */
     int is_apart;                              /* calibrated by itself: see plan_calibrate_alone */

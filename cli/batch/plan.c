@@ -33,7 +33,7 @@ batch_take *plan_add(batch_plan *plan, const char *name, const char *path)
     *take = (batch_take){.calibration = ULNA_NONE};
     return plan_set(&take->name, name) && plan_set(&take->path, path) && plan_set(&take->skeleton, "") &&
                    plan_set(&take->attach, "") && plan_set(&take->subject, "") && plan_set(&take->words, "") &&
-                   plan_set(&take->shared, "")
+                   plan_set(&take->shared, "") && plan_set(&take->place, "")
                ? take
                : NULL;
 }
@@ -45,16 +45,22 @@ void plan_complain(batch_take *take, const char *error, const char *format, ...)
     if (take->problem)
         return;
     va_start(arguments, format);
-    take->error = error;
-    take->problem = cli_format(format, arguments);
+    char *text = cli_format(format, arguments);
     va_end(arguments);
+    size_t size = strlen(take->place) + (text ? strlen(text) : 0) + 3;
+    take->error = error;
+    take->problem = text ? malloc(size) : NULL;
+    if (take->problem)
+        snprintf(take->problem, size, "%s%s%s", take->place, *take->place ? ": " : "", text);
+    free(text);
 }
 
 void plan_release(batch_plan *plan)
 {
     for (int i = 0; i < plan->count; i++) {
         batch_take *t = &plan->takes[i];
-        char *const texts[] = {t->name, t->path, t->skeleton, t->attach, t->subject, t->words, t->shared, t->problem};
+        char *const texts[] = {t->name,  t->path,   t->skeleton, t->attach, t->subject,
+                               t->words, t->shared, t->place,    t->problem};
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
             free(texts[k]);
     }

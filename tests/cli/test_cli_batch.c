@@ -127,11 +127,12 @@ static void wrong_manifests_are_refused(void **state)
     ulna_test_tool_shell(
         tool,
         "grep -q '^db/a/a_01,,done,' out/results.csv && grep -q '^db/a/a_01,,failed,.*has the same name' out/results.csv");
-    expect_result(tool, "out", "db/a/a_02", "failed", "--frames takes A:B");
+    expect_result(tool, "out", "db/a/a_02", "failed", "m.csv:3: its options: --frames takes A:B");
     expect_result(tool, "out", "db/a/a_03", "failed", "--output is set by the batch");
-    expect_result(tool, "out", "db/none", "failed", "there is no file");
-    expect_result(tool, "out", "../up", "failed", "not one of a file below the output folder");
-    expect_result(tool, "out", "db/a/a_06", "failed", "a quote is not closed");
+    expect_result(tool, "out", "db/none", "failed", "m.csv:5: there is no file /");
+    expect_result(tool, "out", "../up", "failed",
+                  "m.csv:6: the name '../up' is not one of a file below the output folder");
+    expect_result(tool, "out", "db/a/a_06", "failed", "m.csv:8: its options: a quote is not closed");
     ulna_test_tool_shell(tool, "[ ! -e up.csv ] && [ $(find out -name '*.csv' -path '*db*' | wc -l) = 1 ]");
 }
 

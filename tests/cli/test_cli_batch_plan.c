@@ -193,6 +193,24 @@ static void failed_rows_have_an_error(void **state)
     expect_error(tool, "crash", "unknown");
 }
 
+/* Comments, empty lines and quotes with line breaks count; folders have no lines. */
+static void failures_name_the_line_of_the_manifest(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool, "printf 'take,subject\n# a comment\n\n"
+                               "db/a/a_01.c3d,\"A\nB\"\ndb/gone.c3d,C\n' >sub.csv");
+    expect(tool, "sub.csv -s human -o out --dry-run", 1);
+    ulna_test_says(tool->out, "failed db/gone: sub.csv:6: there is no file ");
+    json_t *plan = ulna_test_tool_run_json(tool, "batch", "sub.csv -s human -o out --dry-run", 1);
+    ulna_test_says(json_string_value(json_object_get(planned(plan, "db/gone"), "problem")), "sub.csv:6: ");
+    json_decref(plan);
+    expect(tool, "sub.csv -s human -o out --no-reports", 1);
+    expect_result(tool, "out", "db/gone", "failed", "sub.csv:6: there is no file ");
+    ulna_test_tool_shell(tool, "ln -s gone.c3d db/a/x.c3d");
+    expect(tool, "db -s human -o out2 --no-reports", 1);
+    ulna_test_says(tool->out, "failed a/x: /");
+}
+
 /* ---- merging ---------------------------------------------------------------------------------------------------------------- */
 
 static void merges_name_what_failed(void **state)
@@ -232,6 +250,7 @@ int main(void)
         TEST(files_for_all_takes_are_looked_at_first),
         TEST(long_messages_end_with_dots),
         TEST(failed_rows_have_an_error),
+        TEST(failures_name_the_line_of_the_manifest),
         TEST(merges_name_what_failed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
