@@ -80,6 +80,15 @@ static void markers_may_be_placed_anew(void **state)
         assert_int_equal(json_is_true(json_object_get(row, "placed_anew")), i == 0);
         json_decref(row);
     }
+    /* On the page, too: of this take only. */
+    char *page = ulna_test_tool_file(tool, "out/index.html");
+    const char *anew = strstr(page, "its markers were placed anew"),
+               *row_of = strstr(page, "<td>HDM_dg_01-03_01_120</td>");
+    assert_non_null(anew);
+    assert_non_null(row_of);
+    assert_true(anew > row_of && anew < strstr(row_of, "</tr>"));
+    assert_null(strstr(anew + 1, "its markers were placed anew"));
+    free(page);
     ulna_test_tool_shell(
         tool, "cd out/calibration && [ -s HDM_dg.csv ] && [ \"$(ls *~take.csv)\" = HDM_dg_01-03_01_120~take.csv ]");
     expect_plan(tool, "anew -o out --no-reports --options '--frames 1:500'", 0, 4, 0);
