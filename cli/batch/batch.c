@@ -1,9 +1,9 @@
 /* ulna batch: whole databases of takes, in processes of their own, with a journal, so that a second run does only the rest. */
+#define _XOPEN_SOURCE 700 /* realpath */
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/batch/run.h"
@@ -72,18 +72,35 @@ static int write_tables(batch_run *run, const char *work_folder, const json_t *r
     return CLI_DONE;
 }
 
-static int write_plan(batch_run *run, const char *work_folder)
+/* Shards of --slurm work from OUT/plan.csv: it has the takes, not what was skipped on the way to them, which stays as it is. */
+static int is_own_plan(const batch_run *run, const char *source)
+{
+    char *plan = folder_join(run->output, "plan.csv"), *whole = plan ? realpath(plan, NULL) : NULL;
+    char *given = realpath(source, NULL); /* names, as other shards may just be putting a new file there */
+    int is_same = whole && given && strcmp(whole, given) == 0;
+    free(plan);
+    free(whole);
+    free(given);
+    return is_same;
+}
+
+static int write_plan(batch_run *run, const char *source, const char *work_folder)
 {
     ulna_error error;
-    char *path = folder_join(work_folder, "plan.csv");
+    char *path = folder_join(work_folder, "plan.csv"), *skipped = folder_join(work_folder, "skipped.json");
+    int is_own = is_own_plan(run, source);
     ulna_error_clear(&error);
-    ulna_status status = path ? plan_write(&run->plan, path, &error) : cli_no_memory(&error);
+    ulna_status status = path && skipped ? plan_write(&run->plan, path, &error) : cli_no_memory(&error);
+    if (status == ULNA_OK && !is_own)
+        status = plan_save_skipped(&run->plan, skipped, &error);
     free(path);
+    free(skipped);
     if (status != ULNA_OK)
         return files_fail(run->object, run->output, &error);
-    return run_move_file(run, work_folder, "plan.csv", "plan.csv")
-               ? CLI_DONE
-               : files_fail(run->object, run->output, &run->failure);
+    if ((!is_own && !run_move_file(run, work_folder, "skipped.json", "journal/skipped.json")) ||
+        !run_move_file(run, work_folder, "plan.csv", "plan.csv"))
+        return files_fail(run->object, run->output, &run->failure);
+    return CLI_DONE;
 }
 
 /* ---- the summary --------------------------------------------------------------------------------------------------------------------------- */
@@ -208,7 +225,7 @@ static int solve_all(batch_run *run, int is_slurm, int tasks)
     if (!code)
         code = journal_open(run->object, run->output, run->shard, &run->journal);
     if (!code)
-        code = write_plan(run, run->journal.work_folder);
+        code = write_plan(run, run->tool->operands[0], run->journal.work_folder);
     if (!code && is_slurm) {
         code = slurm_write(run->tool, run->object, run->output, tasks);
         plan_put_skipped(&run->plan, run->object);
@@ -306,8 +323,9 @@ static int check_merged(batch_run *run, const char *plan)
 static int merge(batch_run *run)
 {
     char *plan = folder_join(run->output, "plan.csv"), *work_folder = folder_join(run->output, "journal/merge.work");
+    char *skipped = folder_join(run->output, "journal/skipped.json");
     const batch_common common = {.output = run->output};
-    int code = plan && work_folder ? check_merged(run, plan) : cli_out_of_memory();
+    int code = plan && work_folder && skipped ? check_merged(run, plan) : cli_out_of_memory();
     if (!code)
         code = plan_manifest(run->object, plan, &common, &run->plan);
     if (!code)
@@ -317,8 +335,11 @@ static int merge(batch_run *run)
         run->begun = cli_seconds();
         results_count(rows, counts);
         code = write_tables(run, work_folder, rows, counts);
+        plan_load_skipped(&run->plan, skipped);
+        plan_put_skipped(&run->plan, counts);
         say_failures(run, rows);
         say_summary(run, counts);
+        plan_tell_skipped(run->tool, &run->plan);
         if (!code)
             say_tables(run, counts);
         if (run->tool->json && !code)
@@ -330,6 +351,7 @@ static int merge(batch_run *run)
         json_decref(counts);
     }
     free(plan);
+    free(skipped);
     free(work_folder);
     return code;
 }

@@ -281,6 +281,27 @@ void plan_tell_skipped(const cli *tool, const batch_plan *plan)
     json_decref(object);
 }
 
+ulna_status plan_save_skipped(const batch_plan *plan, const char *path, ulna_error *error)
+{
+    json_t *object = json_object();
+    plan_put_skipped(plan, object);
+    char *text = json_dumps(object, JSON_INDENT(2));
+    ulna_status status = text ? cli_write_text(path, text, strlen(text), error) : cli_no_memory(error);
+    free(text);
+    json_decref(object);
+    return status;
+}
+
+void plan_load_skipped(batch_plan *plan, const char *path)
+{
+    json_t *object = json_load_file(path, 0, NULL), *notes = json_object_get(object, "notes");
+    plan->unread = (int)json_integer_value(json_object_get(object, "unread"));
+    plan->links = (int)json_integer_value(json_object_get(object, "links"));
+    json_decref(plan->notes);
+    plan->notes = json_is_array(notes) ? json_incref(notes) : NULL;
+    json_decref(object);
+}
+
 /* ---- --dry-run ----------------------------------------------------------------------------------------------------------- */
 
 static json_t *take_object(const batch_plan *plan, int index, batch_settled settled, const json_t *lines)
