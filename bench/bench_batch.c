@@ -2,9 +2,12 @@
  * bench_batch: whole databases by `ulna batch`. The recorded takes of HDM05 and CMU, linked under many names up to --takes (500), or the
  * built-in walk where there are none: takes a second with one and two processes and threads, where the time goes, what a frame costs
  * from file to file in each format, and the largest process. --formats-only measures just what a frame costs, in half a minute.
+ * --against TOOL runs another `ulna`, such as one of an older version, in turns with this one, and adds what a frame costs there and the
+ * ratios.
  *
  * Times of one frame are CPU time, of all processes of a run: other programs on the machine disturb them least. Takes a second and
- * scaling are wall clock times, and mean something only on a machine that is otherwise idle.
+ * scaling are wall clock times, and mean something only on a machine that is otherwise idle. On a machine shared with others, CPU time
+ * changes from one hour to the next as well: only ratios of runs in turns count there.
  */
 #define _DEFAULT_SOURCE
 #include <errno.h>
@@ -137,19 +140,30 @@ static double sum_of(const char *text, const char *key)
     return sum;
 }
 
-/* Calibrations of an earlier run of the same database are used again. */
-static outcome run(const char *database, const char *options)
+/* A tool, and what it adds to the name of a database for its outputs: calibrations that are there are its own. */
+typedef struct contestant {
+    const char *tool, *suffix;
+} contestant;
+
+static const contestant this_tool = {ULNA_BENCH_TOOL, ".out"};
+
+/* Calibrations of an earlier run of the same database and tool are used again. */
+static outcome run(const contestant *by, const char *database, const char *options)
 {
-    char command[900], path[300];
+    char command[2000], path[300];
     struct rusage before, after;
     outcome o = {0};
-    snprintf(command, sizeof command,
-             "mkdir -p %s/%s.out && find %s/%s.out -name '*.amc' -o -name '*.bvh' -o -name '*.glb' -o -path "
-             "'*/journal/*.jsonl' | xargs rm -f",
-             work, database, work, database);
+    char output[200];
+    snprintf(output, sizeof output, "%s/%s%s", work, database, by->suffix);
+    snprintf(
+        command, sizeof command,
+        "mkdir -p %s && find %s -name '*.amc' -o -name '*.bvh' -o -name '*.glb' -o -path '*/journal/*.jsonl' | xargs "
+        "rm -f",
+        output, output);
     stop_if(system(command) != 0, "rm");
-    snprintf(command, sizeof command, "%s batch -q %s/%s -o %s/%s.out --no-reports %s", ULNA_BENCH_TOOL, work, database,
-             work, database, options);
+    int length = snprintf(command, sizeof command, "'%s' batch -q %s/%s -o %s --no-reports %s", by->tool, work,
+                          database, output, options);
+    stop_if(length >= (int)sizeof command, "the name of the tool is too long");
     getrusage(RUSAGE_CHILDREN, &before);
     double begun = wall_now();
     stop_if(system(command) != 0, "ulna batch failed");
@@ -157,7 +171,7 @@ static outcome run(const char *database, const char *options)
     getrusage(RUSAGE_CHILDREN, &after);
     o.cpu = seconds_of(after.ru_utime) + seconds_of(after.ru_stime) - seconds_of(before.ru_utime) -
             seconds_of(before.ru_stime);
-    snprintf(path, sizeof path, "%s/%s.out/results.jsonl", work, database);
+    snprintf(path, sizeof path, "%s/results.jsonl", output);
     ulna_text text = ulna_text_empty(NULL);
     stop_if(ulna_file_read(path, (size_t)1 << 30, &text, NULL) != ULNA_OK, "there is no table");
     o.frames = sum_of(text.data, "frames");
@@ -181,9 +195,9 @@ static void measure_scaling(bench_report *report)
         {"threads_2", "--threads 2 --isolate off --formats amc", "two threads"},
     };
     outcome o[4];
-    (void)run("db", runs[1].options); /* for its calibrations */
+    (void)run(&this_tool, "db", runs[1].options); /* for its calibrations */
     for (int i = 0; i < 4; i++) {
-        o[i] = run("db", runs[i].options);
+        o[i] = run(&this_tool, "db", runs[i].options);
         bench_add(report, runs[i].name, o[i].takes / o[i].wall, runs[i].note);
     }
     bench_add(report, "takes", o[0].takes, "takes solved in each of these runs");
@@ -201,33 +215,131 @@ static void measure_scaling(bench_report *report)
 
 enum { ROUNDS = 9 }; /* of which the least counts: others on the machine only add */
 
-/* On fewer takes: the differences are the formats. */
-static void measure_formats(bench_report *report)
+enum { FORMATS = 4, ALL = 3 };
+static const struct {
+    const char *name, *endings;
+} formats[FORMATS] = {{"glb", "glb"}, {"amc", "amc"}, {"bvh", "bvh"}, {"all", "amc,bvh,glb"}};
+
+/* What a frame costs by one tool. */
+typedef struct costs {
+    double us[FORMATS][ROUNDS], least[FORMATS];
+    outcome parts; /* of the best run with all formats */
+} costs;
+
+static void measure_format(const contestant *by, int format, int round, costs *c)
 {
-    static const char *const formats[] = {"glb", "amc", "bvh", "amc,bvh,glb"}, *const names[] = {"us_glb", "us_amc",
-                                                                                                 "us_bvh", "us_all"};
-    double best[4];
-    outcome parts = {0};
-    (void)run("few", "--threads 1 --formats amc"); /* for its calibrations */
+    char options[100];
+    snprintf(options, sizeof options, "--threads 1 --formats %s", formats[format].endings);
+    outcome o = run(by, "few", options);
+    double us = c->us[format][round] = 1e6 * o.cpu / o.frames;
+    if (round && c->least[format] <= us)
+        return;
+    c->least[format] = us;
+    if (format == ALL)
+        c->parts = o;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median over the rounds: the two runs of a round see the same hour. The ratio of the least ones does not: of one tool against itself,
+ * with others on the machine, it was off by up to 14 %, the median by 3 % in the same runs. */
+static double ratio_of(const costs *own, const costs *other, int format)
+{
+    double ratios[ROUNDS];
     for (int round = 0; round < ROUNDS; round++)
-        for (int i = 0; i < 4; i++) {
-            char options[100];
-            snprintf(options, sizeof options, "--threads 1 --formats %s", formats[i]);
-            outcome o = run("few", options);
-            double us = 1e6 * o.cpu / o.frames;
-            if (i == 3 && (!round || us < best[i]))
-                parts = o;
-            best[i] = round && best[i] < us ? best[i] : us;
-        }
-    for (int i = 0; i < 4; i++) {
-        char note[96];
-        snprintf(note, sizeof note, "CPU microseconds a frame, from C3D to %s, the least of nine runs", formats[i]);
-        bench_add(report, names[i], best[i], note);
+        ratios[round] = own->us[format][round] / other->us[format][round];
+    qsort(ratios, ROUNDS, sizeof *ratios, by_value);
+    return ratios[ROUNDS / 2];
+}
+
+static void add_against(bench_report *report, const costs *own, const costs *other)
+{
+    for (int i = 0; i < FORMATS; i++) {
+        char name[40], note[96];
+        snprintf(name, sizeof name, "us_%s_against", formats[i].name);
+        snprintf(note, sizeof note, "by the other tool, from C3D to %s", formats[i].endings);
+        bench_add(report, name, other->least[i], note);
     }
-    bench_add(report, "us_reading", 1e6 * parts.reading / parts.frames,
+    for (int i = 0; i < FORMATS; i++) {
+        char name[40], note[96];
+        snprintf(name, sizeof name, "ratio_%s", formats[i].name);
+        snprintf(note, sizeof note, "this tool over the other, median of nine pairs of runs, to %s",
+                 formats[i].endings);
+        bench_add(report, name, ratio_of(own, other, i), note);
+    }
+}
+
+/* On fewer takes: the differences are the formats. Two tools run in turns, and take turns in being first. against: NULL, or another tool. */
+static void measure_formats(bench_report *report, const char *against)
+{
+    const contestant tools[2] = {this_tool, {against, ".against"}};
+    const int count = against ? 2 : 1;
+    costs costs_of[2] = {0};
+    for (int k = 0; k < count; k++)
+        (void)run(&tools[k], "few", "--threads 1 --formats amc"); /* for its calibrations */
+    for (int round = 0; round < ROUNDS; round++)
+        for (int i = 0; i < FORMATS; i++)
+            for (int k = 0; k < count; k++) {
+                int turn = (round + k) % count;
+                measure_format(&tools[turn], i, round, &costs_of[turn]);
+            }
+    for (int i = 0; i < FORMATS; i++) {
+        char name[40], note[96];
+        snprintf(name, sizeof name, "us_%s", formats[i].name);
+        snprintf(note, sizeof note, "CPU microseconds a frame, from C3D to %s, the least of nine runs",
+                 formats[i].endings);
+        bench_add(report, name, costs_of[0].least[i], note);
+    }
+    const outcome *parts = &costs_of[0].parts;
+    bench_add(report, "us_reading", 1e6 * parts->reading / parts->frames,
               "of the run with all formats: reading and checks, wall clock");
-    bench_add(report, "us_solving", 1e6 * parts.solving / parts.frames, "solving");
-    bench_add(report, "us_writing", 1e6 * parts.writing / parts.frames, "writing three formats, with the disk");
+    bench_add(report, "us_solving", 1e6 * parts->solving / parts->frames, "solving");
+    bench_add(report, "us_writing", 1e6 * parts->writing / parts->frames, "writing three formats, with the disk");
+    if (against)
+        add_against(report, &costs_of[0], &costs_of[1]);
+}
+
+/* ---- the command line ---------------------------------------------------------------------------------------------------- */
+
+typedef struct choices {
+    int takes, is_formats_only;
+    const char *against, *json; /* NULL: none */
+} choices;
+
+static choices read_choices(int argc, char **argv)
+{
+    choices c = {.takes = 500};
+    for (int i = 1; i < argc; i++) {
+        const char *option = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
+        int has_value = 1;
+        if (strcmp(option, "--formats-only") == 0) {
+            c.is_formats_only = 1;
+            has_value = 0;
+        } else if (strcmp(option, "--takes") == 0 && value && strtol(value, NULL, 10) > 0)
+            c.takes = (int)strtol(value, NULL, 10);
+        else if (strcmp(option, "--against") == 0 && value)
+            c.against = value;
+        else if (strcmp(option, "--json") == 0 && value)
+            c.json = value;
+        else {
+            fprintf(stderr,
+                    "bench_batch: '%s' is no option, or its value is missing or wrong\n"
+                    "usage: %s [--takes N] [--formats-only [--against TOOL]] [--json FILE]\n",
+                    option, argv[0]);
+            exit(2);
+        }
+        i += has_value;
+    }
+    if (c.against && (!c.is_formats_only || access(c.against, X_OK) != 0)) {
+        fprintf(stderr, "bench_batch: --against %s: %s\n", c.against,
+                c.is_formats_only ? strerror(errno) : "it goes with --formats-only");
+        exit(2);
+    }
+    return c;
 }
 
 int main(int argc, char **argv)
@@ -235,26 +347,18 @@ int main(int argc, char **argv)
     static bench_report report;
     struct rusage usage;
     char command[400];
-    int most = 500, is_few = argc >= 2 && strcmp(argv[1], "--formats-only") == 0;
-    if (is_few) {
-        argv++;
-        argc--;
-    } else if (argc >= 3 && strcmp(argv[1], "--takes") == 0) {
-        most = (int)strtol(argv[2], NULL, 10);
-        argv += 2;
-        argc -= 2;
-    }
-    const char *json = bench_json_path(argc, argv);
-    stop_if(!mkdtemp(work) || most < 1, "no folder to work in");
-    make_database("few", most < FEW ? most : FEW);
-    if (!is_few)
-        make_database("db", most);
-    measure_formats(&report);
-    if (!is_few)
+    choices c = read_choices(argc, argv);
+    stop_if(!mkdtemp(work), "no folder to work in");
+    make_database("few", c.takes < FEW ? c.takes : FEW);
+    if (!c.is_formats_only)
+        make_database("db", c.takes);
+    measure_formats(&report, c.against);
+    if (!c.is_formats_only)
         measure_scaling(&report);
     getrusage(RUSAGE_CHILDREN, &usage);
-    bench_add(&report, "peak_mb", (double)usage.ru_maxrss / 1024, "memory of the largest process, in MB");
+    if (!c.against) /* else it might be the other tool's */
+        bench_add(&report, "peak_mb", (double)usage.ru_maxrss / 1024, "memory of the largest process, in MB");
     snprintf(command, sizeof command, "rm -rf %s", work);
     stop_if(system(command) != 0, "rm");
-    return bench_finish(&report, "whole databases by ulna batch", json);
+    return bench_finish(&report, "whole databases by ulna batch", c.json);
 }

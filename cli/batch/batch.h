@@ -8,6 +8,7 @@
  * OUT/results.csv, .jsonl    the table of results
  * OUT/index.html             the overview
  * OUT/journal/K-of-N.jsonl   a line for each take that ended, written by shard K of N
+ * OUT/journal/skipped.json   what was not searched for takes when the plan was made
  * OUT/journal/K-of-N.work/   files on their way: complete ones are moved to their place
  */
 #ifndef ULNA_CLI_BATCH_H
@@ -20,14 +21,16 @@
 #include "cli/markup.h"
 #include "cli/output.h"
 
-/* ---- the plan: plan.c, manifest.c ---------------------------------------------------------------------------------- */
+/* ---- the plan: plan.c, folder.c, manifest.c ---------------------------------------------------------------------------------- */
 
 typedef struct batch_take {
     char *name;                                /* of its outputs, below OUT and without an ending */
     char *path;                                /* the recording */
     char *skeleton, *attach, *subject, *words; /* "": none. words: options of `ulna solve` */
     char *shared;                              /* those of them that `ulna calibrate` takes too */
-    char *problem;                             /* why it cannot be solved; NULL: it can */
+    char *place;                               /* "m.csv:3", where a manifest names it; "": no manifest does */
+    char *problem;                             /* why it cannot be solved, after that place; NULL: it can */
+    const char *error;                         /* the same as a word for programs: see take_failed */
     double bytes;                              /* of the recording */
     int is_apart;                              /* calibrated by itself: see plan_calibrate_alone */
     int is_namesake;                           /* of another take, which has the outputs and the line in the journal */
@@ -41,7 +44,7 @@ typedef struct batch_calibration {
     int take_count; /* at most BATCH_CALIBRATION_TAKES */
     int is_wanted;  /* by a take of this shard */
     json_t *
-        result; /* {"status": "done", "not needed" or "failed", "message", "calibration": what `ulna calibrate` says} */
+        result; /* {"status": "done", "not needed" or "failed", "message", "left_out": [{"take", "message"}], "calibration": what `ulna calibrate` says} */
 } batch_calibration;
 
 enum { BATCH_CALIBRATION_TAKES = 8 };
@@ -73,11 +76,14 @@ int plan_calibrate_alone(batch_plan *plan, int index);
 batch_take *plan_add(batch_plan *plan, const char *name, const char *path);
 /* Replaces a text; 0 without memory. */
 int plan_set(char **text, const char *value);
-void plan_complain(batch_take *take, const char *format, ...) ULNA_PRINTF(2, 3);
+void plan_complain(batch_take *take, const char *error, const char *format, ...) ULNA_PRINTF(3, 4);
 void plan_release(batch_plan *plan);
 /* What was skipped: for programs ("unread", "links", "notes") and for people. */
 void plan_put_skipped(const batch_plan *plan, json_t *object);
 void plan_tell_skipped(const cli *tool, const batch_plan *plan);
+/* The same as a file, for who has only the plan as a manifest; loading one that is not there changes nothing. */
+ulna_status plan_save_skipped(const batch_plan *plan, const char *path, ulna_error *error);
+void plan_load_skipped(batch_plan *plan, const char *path);
 /* The plan as a manifest. */
 ulna_status plan_write(const batch_plan *plan, const char *path, ulna_error *error);
 /* What is left of the plan; `settled`, for each take: see batch_settled. */
@@ -87,7 +93,8 @@ typedef enum batch_settled {
     BATCH_FAILED,
     BATCH_OTHERS /* of another shard */
 } batch_settled;
-void plan_show(const cli *tool, const batch_plan *plan, const batch_settled *settled);
+/* `lines`: those of the journal, by take. */
+void plan_show(const cli *tool, const batch_plan *plan, const batch_settled *settled, const json_t *lines);
 
 /* A field of CSV: one with separators, quotes or blanks at its ends is in quotes. */
 void table_put_field(markup *text, const char *field, int is_last);
@@ -113,7 +120,6 @@ int take_files_are_there(const char *output, const json_t *line);
 typedef struct take_markers {
     const char *table;         /* "": none */
     const json_t *calibration; /* whose table it is; NULL: it was there */
-    const char *failure;       /* why there is none, by `calibration`; NULL: there is, or none is needed */
 } take_markers;
 
 /* Solves a take into a slot of the work folder. The first line that `tell` gets, before the work begins, is the key of its
@@ -122,10 +128,20 @@ typedef struct take_markers {
 typedef void take_key(void *context, const char *key);
 json_t *take_solve(const batch_setup *setup, const batch_take *take, const take_markers *markers, files_kept *kept,
                    json_t *known, int slot, take_key *tell, void *context);
+/* A row of a take that failed. `error` is a word for programs: one of `ulna solve --json`, or "time" (--time-limit), "crash" (its process
+ * ended without a result). */
+json_t *take_failed(const char *error, const char *format, ...) ULNA_PRINTF(2, 3);
+/* "walk.c3d:12: message", from an object that a failed command filled. */
+json_t *take_failure_of(const json_t *object);
+/* An empty folder "WORK/SLOT/"; free() it. */
+char *take_make_slot(const batch_setup *setup, int slot);
+
+/* ---- calibrations that takes share: calibration.c -------------------------------------------------------------------------- */
+
 /* Finds offsets for a group, unless somebody has. */
-json_t *take_calibrate(const batch_setup *setup, const batch_plan *plan, const batch_calibration *group, int slot);
-char *take_calibration_path(const char *output, const batch_calibration *group, const char *ending);
-json_t *take_failed(const char *format, ...) ULNA_PRINTF(1, 2);
+json_t *calibration_find(const batch_setup *setup, const batch_plan *plan, const batch_calibration *group, int slot);
+/* Of its table (".csv") or its record (".json"); free() it. */
+char *calibration_path(const char *output, const batch_calibration *group, const char *ending);
 
 /* ---- where the markers are: placement.c -------------------------------------------------------------------------------- */
 
@@ -171,7 +187,7 @@ typedef struct batch_journal {
 } batch_journal;
 
 /* Takes the lock, reads all journals and empties the work folder. The exit code, after telling what is wrong. */
-int journal_open(const cli *tool, json_t *object, const char *output, batch_shard shard, batch_journal *journal);
+int journal_open(json_t *object, const char *output, batch_shard shard, batch_journal *journal);
 /* Reads all journals of OUT. */
 json_t *journal_read(const char *output);
 ulna_status journal_add(batch_journal *journal, json_t *line, ulna_error *error);
@@ -189,6 +205,7 @@ int options_read(const cli *tool, batch_common *common, batch_setup *setup, batc
                  int *tasks);
 /* Formats, options of `ulna solve`, and files for all takes: with a wrong one, every take would fail. */
 int options_check(const cli *tool, json_t *object, const batch_common *common, const batch_setup *setup);
+int batch_main(cli *tool); /* batch.c: the command itself */
 
 /* ---- on a cluster: shards.c, slurm.c ------------------------------------------------------------------------------------ */
 

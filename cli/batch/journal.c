@@ -26,7 +26,10 @@ enum { SHARDS_MOST = 65536 };
 static void add_line(json_t *lines, json_t *line)
 {
     const char *take = json_string_value(json_object_get(line, "take"));
+    const char *status = json_string_value(json_object_get(line, "status"));
     const json_t *before = take ? json_object_get(lines, take) : NULL;
+    if (status && strcmp(status, "failed") == 0 && !json_object_get(line, "error"))
+        put_text(line, "error", "unknown"); /* by an earlier version */
     if (take && (!before || json_number_value(json_object_get(line, "time")) >=
                                 json_number_value(json_object_get(before, "time"))))
         json_object_set(lines, take, line);
@@ -85,27 +88,29 @@ static int is_locked(int file, off_t from, off_t length, long *process)
 }
 
 /* The shard's own byte first: of two that come at once, at least one sees the other. */
-static int take_lock(const cli *tool, int file, const char *output, batch_shard shard)
+static int take_lock(json_t *object, int file, const char *output, batch_shard shard)
 {
     off_t row = (off_t)shard.count * SHARDS_MOST;
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = row + shard.number, .l_len = 1};
     long process = 0;
+    ulna_error error;
     if (fcntl(file, F_SETLK, &lock) != 0) {
-        if (errno != EACCES && errno != EAGAIN) {
-            cli_complain("%s/journal/lock: this file system has no locks (%s): use another output folder", output,
-                         strerror(errno));
-            return CLI_IO;
+        if (errno != EACCES && errno != EAGAIN)
+            cli_fail(&error, ULNA_ERR_IO, "this file system has no locks (%s): use another output folder",
+                     strerror(errno));
+        else {
+            (void)is_locked(file, row + shard.number, 1, &process);
+            cli_fail(&error, ULNA_ERR_IO, "another batch (process %ld) writes to this folder: wait for it, or end it",
+                     process);
         }
-        (void)is_locked(file, row + shard.number, 1, &process);
-        return cli_usage(tool, "another batch (process %ld) writes to '%s': wait for it, or end it", process, output);
-    }
-    if (is_locked(file, 0, row, &process) || is_locked(file, row + SHARDS_MOST, 0, &process))
-        return cli_usage(
-            tool,
-            "another batch (process %ld) writes to '%s' with another number of shards than %d: wait for it, "
-            "or end it",
-            process, output, shard.count);
-    return CLI_DONE;
+    } else if (is_locked(file, 0, row, &process) || is_locked(file, row + SHARDS_MOST, 0, &process))
+        cli_fail(&error, ULNA_ERR_IO,
+                 "another batch (process %ld) writes to this folder with another number of shards than %d: wait for "
+                 "it, or end it",
+                 process, shard.count);
+    else
+        return CLI_DONE;
+    return files_fail(object, output, &error);
 }
 
 /* ---- files -------------------------------------------------------------------------------------------------------------------------- */
@@ -144,7 +149,7 @@ static void end_last_line(int file)
         (void)!write(file, "\n", 1);
 }
 
-int journal_open(const cli *tool, json_t *object, const char *output, batch_shard shard, batch_journal *journal)
+int journal_open(json_t *object, const char *output, batch_shard shard, batch_journal *journal)
 {
     char name[64];
     *journal = (batch_journal){.file = -1, .lock = -1};
@@ -156,7 +161,7 @@ int journal_open(const cli *tool, json_t *object, const char *output, batch_shar
     int code = lock && journal->path && journal->work_folder ? folder_make(object, folder) : cli_out_of_memory();
     if (!code) {
         journal->lock = open_file(object, lock, O_RDWR);
-        code = journal->lock < 0 ? CLI_IO : take_lock(tool, journal->lock, output, shard);
+        code = journal->lock < 0 ? CLI_IO : take_lock(object, journal->lock, output, shard);
     }
     if (!code) {
         journal->file = open_file(object, journal->path, O_RDWR | O_APPEND);

@@ -155,11 +155,31 @@ static int is_good_name(const char *name)
     return strncmp(name, "journal/", 8) != 0 && strncmp(name, "calibration/", 12) != 0;
 }
 
-static int add_row(batch_plan *plan, const char *folder, const batch_common *common, char *const cells[COLUMNS])
+/* A manifest that is being read. */
+typedef struct manifest {
+    const char *path, *folder; /* files are relative to the folder */
+    const batch_common *common;
+    batch_plan *plan;
+} manifest;
+
+static int set_place(batch_take *take, const char *path, int line)
+{
+    size_t size = strlen(path) + 16;
+    char *place = malloc(size);
+    if (place)
+        snprintf(place, size, "%s:%d", path, line);
+    int is_set = place && plan_set(&take->place, place);
+    free(place);
+    return is_set;
+}
+
+static int add_row(const manifest *m, int line, char *const cells[COLUMNS])
 {
     char *name = *cells[NAME] ? strdup(cells[NAME]) : make_name(cells[TAKE], cells[SUBJECT]);
+    const char *folder = m->folder;
+    const batch_common *common = m->common;
     char *path = resolve(folder, cells[TAKE]);
-    batch_take *take = name && path ? plan_add(plan, name, path) : NULL;
+    batch_take *take = name && path ? plan_add(m->plan, name, path) : NULL;
     char *skeleton = *cells[SKELETON]   ? resolve(folder, cells[SKELETON])
                      : common->skeleton ? strdup(common->skeleton)
                                         : strdup("");
@@ -167,7 +187,8 @@ static int add_row(batch_plan *plan, const char *folder, const batch_common *com
                    : common->attach ? strdup(common->attach)
                                     : strdup("");
     int is_added = take && skeleton && attach && plan_set(&take->skeleton, skeleton) &&
-                   plan_set(&take->attach, attach) && plan_set(&take->subject, cells[SUBJECT]);
+                   plan_set(&take->attach, attach) && plan_set(&take->subject, cells[SUBJECT]) &&
+                   set_place(take, m->path, line);
     if (is_added) {
         size_t size = strlen(cells[OPTIONS]) + strlen(common->words ? common->words : "") + 2;
         char *words = malloc(size);
@@ -178,12 +199,12 @@ static int add_row(batch_plan *plan, const char *folder, const batch_common *com
         free(words);
     }
     if (is_added && !is_good_name(name))
-        plan_complain(take,
+        plan_complain(take, "argument",
                       "the name '%.200s' is not one of a file below the output folder, or the batch uses it: give "
                       "another one in the column name",
                       name);
     if (is_added && !*take->skeleton)
-        plan_complain(take, "the manifest names no skeleton for it, and there is no --skeleton");
+        plan_complain(take, "argument", "the manifest names no skeleton for it, and there is no --skeleton");
     free(name);
     free(path);
     free(skeleton);
@@ -191,8 +212,7 @@ static int add_row(batch_plan *plan, const char *folder, const batch_common *com
     return is_added;
 }
 
-static ulna_status read_rows(char *next, const char *folder, const batch_common *common, batch_plan *plan,
-                             ulna_error *error)
+static ulna_status read_rows(const manifest *m, char *next, ulna_error *error)
 {
     int columns[COLUMNS], count = 0, line = 0;
     ulna_status status = read_heading(&next, columns, &count, &line, error);
@@ -219,7 +239,7 @@ static ulna_status read_rows(char *next, const char *folder, const batch_common 
             status = cli_fail(error, ULNA_ERR_PARSE, "more cells than the %d columns of the heading", count);
         else if (!*cells[TAKE])
             status = cli_fail(error, ULNA_ERR_PARSE, "the take is missing in this line");
-        else if (!add_row(plan, folder, common, cells))
+        else if (!add_row(m, begun, cells))
             status = cli_no_memory(error);
         if (status != ULNA_OK)
             error->line = begun;
@@ -227,16 +247,15 @@ static ulna_status read_rows(char *next, const char *folder, const batch_common 
     return status;
 }
 
-static ulna_status read_table(char *text, const char *folder, const batch_common *common, batch_plan *plan,
-                              ulna_error *error)
+static ulna_status read_table(const manifest *m, char *text, ulna_error *error)
 {
     text += strncmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     if (!text[strspn(text, " \t\r\n")])
         return cli_fail(error, ULNA_ERR_PARSE,
                         "the manifest is empty: its first line names the columns, such as take,skeleton, and each line "
                         "below it is a take");
-    ulna_status status = read_rows(text, folder, common, plan, error);
-    if (status == ULNA_OK && !plan->count)
+    ulna_status status = read_rows(m, text, error);
+    if (status == ULNA_OK && !m->plan->count)
         return cli_fail(
             error, ULNA_ERR_PARSE,
             "the manifest has a heading, but no take below it: add a line for each take, or name the folder "
@@ -256,8 +275,9 @@ int plan_manifest(json_t *object, const char *path, const batch_common *common, 
     ulna_status status = folder ? ulna_file_read(path, MOST, &text, &error) : cli_no_memory(&error);
     if (status == ULNA_OK && text.data && memchr(text.data, 0, text.length))
         status = cli_fail(&error, ULNA_ERR_PARSE, "a manifest is a table of takes in CSV, which this is not");
+    const manifest m = {.path = path, .folder = folder, .common = common, .plan = plan};
     if (status == ULNA_OK)
-        status = read_table(text.data ? text.data : nothing, folder, common, plan, &error);
+        status = read_table(&m, text.data ? text.data : nothing, &error);
     ulna_text_release(&text);
     free(folder);
     return status != ULNA_OK ? files_fail(object, path, &error) : CLI_DONE;

@@ -105,3 +105,81 @@ int options_check(const cli *tool, json_t *object, const batch_common *common, c
         code = check_common(object, common->skeleton, 1);
     return code ? code : check_common(object, common->attach, 0);
 }
+
+/* ---- the command line -------------------------------------------------------------------------------------------------------------------------- */
+
+static const cli_option options[] = {
+    {"output", 'o', "FOLDER",
+     "Where motions, reports and tables go: a new folder, or that of an earlier run, which is then continued."},
+    {"skeleton", 's', "FILE",
+     "Skeleton of all takes for which neither their folders nor the manifest give one. With a "
+     "folder: of all takes."},
+    {"attach", 'a', "FILE",
+     "Where the markers are, as for `ulna solve`, for takes without a table of their own. Default: found by a calibration for each "
+     "subject and session, unless the skeleton has markers or the recording has key points."},
+    {"formats", 0, "A,B,...",
+     "Formats of the motions: extensions such as amc,bvh,glb. Default: that of the skeleton (amc, bvh or glb), else csv."},
+    {"options", 0, "TEXT",
+     "Options of `ulna solve` for all takes, such as \"--bounds skeleton --loss square\". Names of files in it are relative to the "
+     "current folder. The column options of a manifest adds to it."},
+    {"no-reports", 0, NULL, "Write no report for each take; the table and the overview are written."},
+    {"dry-run", 0, NULL,
+     "Show the takes that are left to solve, their skeletons and markers, those that cannot be solved, and how many are done. Nothing is "
+     "solved or written."},
+    {"retry-failed", 0, NULL, "Also solve takes again that failed before. By default only what is new or changed."},
+    {"isolate", 0, "on|off",
+     "on (default): takes are solved in processes apart, one at a time in each, so that one that crashes, hangs or uses up memory fails "
+     "alone. off: in threads of one process, without limits."},
+    {"time-limit", 0, "S",
+     "Longest time for a take or a calibration, in seconds; then it fails. Default: 600. 0: no limit."},
+    {"memory", 0, "MB",
+     "Most memory for a take or a calibration, in megabytes; then it fails. Default: 4096. 0: no limit."},
+    {"shard", 0, "K/N",
+     "Solve only part K of N, from 1; the parts have about the same size of recordings. Default: as an array scheduler says "
+     "(SLURM_ARRAY_TASK_ID and the variables of SGE, LSF, AWS Batch and Google), else all. /N: K from the scheduler, where it does not "
+     "say N (PBS_ARRAY_INDEX, JOB_COMPLETION_INDEX of Kubernetes)."},
+    {"slurm", 0, "N",
+     "Write job scripts for Slurm: an array of N shards, each with --threads processors (default: 1), and a job that makes the tables "
+     "when all have ended. Nothing is solved."},
+    {"slurm-options", 0, "TEXT",
+     "With --slurm: options of sbatch for these scripts, such as \"--partition=long --time=2:00:00\"."},
+    {"submit", 0, NULL, "With --slurm: submit the scripts with sbatch."},
+    {"merge", 0, NULL,
+     "Make table and overview of an output folder from the journals of all shards: ulna batch --merge OUT."},
+    {0},
+};
+
+const cli_command batch_command = {
+    .name = "batch",
+    .operands = "FOLDER|MANIFEST -o OUT",
+    .operand = "a folder of takes or a manifest",
+    .least = 0, /* run_batch says which one is missing */
+    .most = 1,
+    .summary = "solve whole databases of takes, on one machine or a cluster",
+    .text =
+        "Solves all C3D and TRC files in a folder and below, or the takes of a manifest. The skeleton of a take is the file whose name "
+        "begins the take's name (02.asf for 02_01.c3d), or the only skeleton, in the folder of the take or above. A BVH or glTF "
+        "with exactly the name of a take is a motion of it, and its skeleton only if there is no other. A table of markers is "
+        "found in the same way, as NAME-markers.csv; without one, the offsets of the markers are calibrated once for each subject and "
+        "session (folder). A manifest is a CSV table whose heading names the columns take, skeleton, attach, subject, options (of `ulna "
+        "solve`) and name (of the outputs), in any order; only take is needed.\n\n"
+        "OUT receives the motions and reports, in the folders that the takes had, results.csv and results.jsonl with a row for each take, "
+        "and index.html, which shows the worst takes first. A take that fails is listed with the reason, and the others are solved. The "
+        "results do not depend on threads, shards or order.\n\n"
+        "A run can be stopped or killed at any time. The same command then goes on: a take is done when its files and its line in "
+        "OUT/journal are there for the same bytes of all inputs, the same options and the same version. Files of a take stay until new ones "
+        "replace them, also if it fails. Two batches cannot write to one "
+        "folder at once, except for different shards of one number.\n\n"
+        "With --json, a line with an object is printed for each take as it ends, and a last one with a summary. The exit code is 1 if a "
+        "take failed, is missing or has the verdict reject (its result should not be used), or if a folder cannot be read, and 4 if the output cannot be written, also because another batch writes to it. With --quiet, a line on standard error names each take that "
+        "failed, also in an earlier run. docs/cluster.md explains the rest.",
+    .options = options,
+    .reads = "skeleton attach OPERANDS", /* it writes to a folder that has nothing of others */
+    .examples = "ulna batch database -o solved\tall takes of a folder\n"
+                "ulna batch database -o solved --dry-run\twhat would be solved, and what would fail\n"
+                "ulna batch takes.csv -o solved --formats amc,glb\ta manifest; motions in two formats\n"
+                "ulna batch database -o solved --retry-failed\tfailed ones again, as after an update\n"
+                "ulna batch database -o solved --slurm 32 --submit\ton a cluster\n"
+                "ulna batch --merge solved\ttables of what the shards have done",
+    .run = batch_main,
+};

@@ -251,13 +251,13 @@ static int end(worker *w, int is_idle)
 static json_t *reason_of(const batch_pool *pool, int is_late, int state)
 {
     if (is_late)
-        return take_failed("stopped after %g s without an end (--time-limit)", pool->seconds);
+        return take_failed("time", "stopped after %g s without an end (--time-limit)", pool->seconds);
     if (WIFSIGNALED(state) && WTERMSIG(state) == SIGKILL)
-        return take_failed("killed from outside (signal 9), perhaps because the machine ran out of memory");
+        return take_failed("crash", "killed from outside (signal 9), perhaps because the machine ran out of memory");
     if (WIFSIGNALED(state))
-        return take_failed("ended by signal %d (%s)%s", WTERMSIG(state), strsignal(WTERMSIG(state)),
+        return take_failed("crash", "ended by signal %d (%s)%s", WTERMSIG(state), strsignal(WTERMSIG(state)),
                            WTERMSIG(state) == SIGABRT ? ", perhaps for lack of memory (--memory)" : "");
-    return take_failed("ended without a result (exit code %d)", WEXITSTATUS(state));
+    return take_failed("crash", "ended without a result (exit code %d)", WEXITSTATUS(state));
 }
 
 /* Line `kind` of what was received, without its end; NULL: it has not come. */

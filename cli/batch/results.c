@@ -35,8 +35,10 @@ json_t *results_rows(const char *output, const batch_plan *plan, const json_t *l
         put_text(row, "subject", take->subject);
         if (take->problem || !line)
             put_text(row, "status", take->problem ? "failed" : "missing");
-        if (take->problem)
+        if (take->problem) {
+            put_text(row, "error", take->error);
             put_text(row, "message", take->problem);
+        }
         json_array_append_new(rows, row);
     }
     return rows;

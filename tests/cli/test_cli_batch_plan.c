@@ -53,7 +53,23 @@ static void folders_that_cannot_be_read_are_no_success(void **state)
     expect(tool, "--quiet db -s human -o out --no-reports", 1);
     ulna_test_says(tool->err, "ulna: 1 folder cannot be read; takes below it are missing");
     assert_int_equal(count_of(tool, "db -s human -o out --no-reports", 1, "unread"), 1);
-    expect(tool, "db -s human -o out3 --slurm 2", 1);
+    /* Shards that have the plan only do not know; the merge does, until a plan is made without it. */
+    expect(tool, "db -s human -o out3 --slurm 2 --no-reports", 1);
+    ulna_test_tool_shell(
+        tool,
+        "for i in 1 2; do SLURM_ARRAY_TASK_ID=$i SLURM_ARRAY_TASK_COUNT=2 sh out3/slurm/array.sh || exit 1; done");
+    expect(tool, "--merge out3", 1);
+    ulna_test_says(tool->out, "12 takes: 12 solved");
+    ulna_test_says(tool->out, "not searched: 1 folder that cannot be read, 0 links to folders");
+    ulna_test_says(tool->err, "ulna: 1 folder cannot be read; takes below it are missing");
+    json_t *counts = ulna_test_tool_run_json(tool, "batch", "--merge out3", 1);
+    assert_int_equal(integer(counts, "unread"), 1);
+    assert_int_equal(json_array_size(json_object_get(counts, "notes")), 1);
+    json_decref(counts);
+    ulna_test_tool_shell(tool, "mv db/b/0* .");
+    expect(tool, "db -s human -o out3 --no-reports --shard 1/2", 0);
+    expect(tool, "--merge out3", 0);
+    assert_null(strstr(tool->out, "not searched"));
     if (geteuid() == 0)
         return;
     ulna_test_tool_shell(tool, "rm -r db/b && chmod 0 db/a && mkdir db/c && cp take.c3d db/c");
@@ -141,6 +157,76 @@ static void long_messages_end_with_dots(void **state)
     json_decref(row);
 }
 
+/* ---- errors as words -------------------------------------------------------------------------------------------------------- */
+
+static void expect_error(const ulna_test_tool *tool, const char *take, const char *error)
+{
+    json_t *row = result_of(tool, "out", take);
+    assert_string_equal(json_string_value(json_object_get(row, "status")), "failed");
+    assert_string_equal(json_string_value(json_object_get(row, "error")), error);
+    json_decref(row);
+}
+
+/* Every row that failed has one, whatever failed, in each kind of output. */
+static void failed_rows_have_an_error(void **state)
+{
+    ulna_test_tool *tool = *state;
+    size_t i;
+    json_t *row;
+    ulna_test_tool_shell(tool, "printf garbage >db/a/bad.c3d; printf 'take,skeleton,options,name\n"
+                               "db/a/a_01.c3d,human,,crash\ndb/a/a_02.c3d,human,,hang\ndb/a/bad.c3d,human,,bad\n"
+                               "db/none.c3d,human,,none\ndb/a/a_03.c3d,,,bare\ndb/a/a_04.c3d,human,--frames x,words\n"
+                               "db/a/a_05.c3d,human,,twice\ndb/a/a_06.c3d,gone.asf,,twice\n' >m.csv");
+    setenv("ULNA_BATCH_FAULT", "crash crash", 1);
+    expect(tool, "--json m.csv -o out --no-reports", 1);
+    json_decref(lines_of(tool->out));
+    setenv("ULNA_BATCH_FAULT", "hang hang", 1);
+    expect(tool, "--json m.csv -o out --no-reports --time-limit 1 --options '--smooth 0'", 1);
+    json_decref(lines_of(tool->out));
+    unsetenv("ULNA_BATCH_FAULT");
+    expect_error(tool, "hang", "time");
+    expect_error(tool, "bad", "parse");
+    expect_error(tool, "none", "io");
+    expect_error(tool, "bare", "argument");
+    expect_error(tool, "words", "argument");
+    setenv("ULNA_BATCH_FAULT", "crash crash", 1);
+    expect(tool, "m.csv -o out --no-reports --options '--smooth 1'", 1);
+    unsetenv("ULNA_BATCH_FAULT");
+    expect_error(tool, "crash", "crash");
+    expect(tool, "--merge out", 1);
+    expect_error(tool, "crash", "crash");
+    json_t *plan =
+        ulna_test_tool_run_json(tool, "batch", "m.csv -o out --no-reports --options '--smooth 1' --dry-run", 1);
+    json_array_foreach(json_object_get(plan, "takes"), i, row)
+    {
+        check_error(row);
+    }
+    assert_int_equal(integer(plan, "failed"), 6);
+    json_decref(plan);
+    /* A line that an earlier version has written. */
+    ulna_test_tool_shell(tool, "sed -i 's/\"error\":\"crash\",//' out/journal/*.jsonl");
+    expect(tool, "--merge out", 1);
+    expect_error(tool, "crash", "unknown");
+}
+
+/* Comments, empty lines and quotes with line breaks count; folders have no lines. */
+static void failures_name_the_line_of_the_manifest(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool, "printf 'take,subject\n# a comment\n\n"
+                               "db/a/a_01.c3d,\"A\nB\"\ndb/gone.c3d,C\n' >sub.csv");
+    expect(tool, "sub.csv -s human -o out --dry-run", 1);
+    ulna_test_says(tool->out, "failed db/gone: sub.csv:6: there is no file ");
+    json_t *plan = ulna_test_tool_run_json(tool, "batch", "sub.csv -s human -o out --dry-run", 1);
+    ulna_test_says(json_string_value(json_object_get(planned(plan, "db/gone"), "problem")), "sub.csv:6: ");
+    json_decref(plan);
+    expect(tool, "sub.csv -s human -o out --no-reports", 1);
+    expect_result(tool, "out", "db/gone", "failed", "sub.csv:6: there is no file ");
+    ulna_test_tool_shell(tool, "ln -s gone.c3d db/a/x.c3d");
+    expect(tool, "db -s human -o out2 --no-reports", 1);
+    ulna_test_says(tool->out, "failed a/x: /");
+}
+
 /* ---- merging ---------------------------------------------------------------------------------------------------------------- */
 
 static void merges_name_what_failed(void **state)
@@ -179,6 +265,8 @@ int main(void)
         TEST(formats_are_named_once),
         TEST(files_for_all_takes_are_looked_at_first),
         TEST(long_messages_end_with_dots),
+        TEST(failed_rows_have_an_error),
+        TEST(failures_name_the_line_of_the_manifest),
         TEST(merges_name_what_failed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,6 +40,15 @@ static inline void expect(ulna_test_tool *tool, const char *arguments, int code)
         fail_msg("batch %s: exit code %d, not %d:\n%s%s", arguments, got, code, tool->out, tool->err);
 }
 
+/* A row that failed says so to programs, too. */
+static inline void check_error(const json_t *row)
+{
+    const char *status = json_string_value(json_object_get(row, "status"));
+    const char *error = json_string_value(json_object_get(row, "error"));
+    if (status && strcmp(status, "failed") == 0 && (!error || !*error))
+        fail_msg("%s failed without an error", json_string_value(json_object_get(row, "take")));
+}
+
 /* The lines that --json printed: a list of objects. */
 static inline json_t *lines_of(const char *text)
 {
@@ -49,6 +58,7 @@ static inline json_t *lines_of(const char *text)
         json_t *row = json_loadb(text, length, 0, NULL);
         if (!row)
             fail_msg("this is no JSON: %.*s", (int)length, text);
+        check_error(row);
         json_array_append_new(list, row);
         text += length + (text[length] == '\n');
     }
@@ -123,6 +133,21 @@ static inline void expect_end(const json_t *row, const char *key, const char *en
     const char *text = json_string_value(json_object_get(row, key));
     if (!text || strlen(text) < strlen(end) || strcmp(text + strlen(text) - strlen(end), end) != 0)
         fail_msg("%s is %s, which does not end with %s", key, text ? text : "null", end);
+}
+
+/* What --dry-run says is left, done and failed; it changes nothing in OUT. */
+static inline void expect_plan(ulna_test_tool *tool, const char *arguments, int left, int done, int failed)
+{
+    char line[300];
+    ulna_test_tool_shell(tool, "[ ! -e out ] || (find out -printf '%p %s %T@\\n'; cat out/journal/*.jsonl) >shown");
+    snprintf(line, sizeof line, "%s --dry-run", arguments);
+    json_t *plan = ulna_test_tool_run_json(tool, "batch", line, 0);
+    assert_int_equal(integer(plan, "left"), left);
+    assert_int_equal(integer(plan, "done"), done);
+    assert_int_equal(integer(plan, "failed"), failed);
+    json_decref(plan);
+    ulna_test_tool_shell(tool,
+                         "[ ! -e out ] || (find out -printf '%p %s %T@\\n'; cat out/journal/*.jsonl) | cmp - shown");
 }
 
 #endif

@@ -1,0 +1,316 @@
+/*
+ * The calibration that takes of a session share: `ulna calibrate` with its largest takes. Its table and its record are kept in
+ * OUT/calibration; shards wait for each other.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/batch/batch.h"
+#include "cli/batch/command.h"
+#include "cli/calibrate/calibrate.h"
+#include "src/base/algorithms.h"
+
+/* Takes that a calibration uses; more, where these are short. */
+enum { TOGETHER = 3, SHORT = 2000 /* frames, of all of them */ };
+
+char *calibration_path(const char *output, const batch_calibration *group, const char *ending)
+{
+    size_t size = strlen(output) + strlen(group->name) + strlen(ending) + 20;
+    char *path = malloc(size);
+    if (path)
+        snprintf(path, size, "%s/calibration/%s%s", output, group->name, ending);
+    return path;
+}
+
+/* Shards on other machines wait for each other here. The lock ends with the file's closing, or the process. */
+static int lock_group(const batch_setup *setup, const batch_calibration *group)
+{
+    char *path = folder_join(setup->output, "journal/calibration.lock");
+    int file = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+    lock.l_start = (off_t)(ulna_hash(group->name, 0, 0) & 0x3fffffff);
+    while (file >= 0 && fcntl(file, F_SETLKW, &lock) != 0 && errno == EINTR)
+        ;
+    free(path);
+    return file;
+}
+
+/* A skeleton with markers of its own, and key points, need none. */
+static int is_calibration_needed(const batch_take *take)
+{
+    ulna_content skeleton = ulna_content_empty(NULL), markers = ulna_content_empty(NULL);
+    ulna_take *found = NULL;
+    int is_needed = 1;
+    if (files_skeleton(take->skeleton, 0, &skeleton, NULL) == ULNA_OK)
+        is_needed = !ulna_model_marker_count(skeleton.model);
+    if (is_needed && skeleton.model && files_markers(take->path, 0, &markers, NULL) == ULNA_OK) {
+        ulna_take_options options = ulna_take_options_for(&skeleton, &markers);
+        if (ulna_take_create(&options, &found, NULL) == ULNA_OK)
+            is_needed = !found->keypoints;
+    }
+    ulna_take_destroy(found);
+    ulna_content_release(&markers);
+    ulna_content_release(&skeleton);
+    return is_needed;
+}
+
+/* With these takes of the plan, to `path`. */
+static json_t *calibrate_with(const batch_plan *plan, const int *takes, int count, const char *path, char key[20])
+{
+    const batch_take *take = &plan->takes[takes[0]];
+    json_t *object = json_object(), *row = NULL;
+    command_line line = command_begin("calibrate");
+    command_add_pair(&line, "-s", take->skeleton);
+    command_add_pair(&line, "-o", path);
+    command_add_pair(&line, "--threads", "1");
+    (void)command_add_options(&line, take->shared);
+    command_add_pair(&line, "-m", take->path);
+    for (int i = 1; i < count; i++)
+        command_add(&line, plan->takes[takes[i]].path);
+    int code = command_parse(&line);
+    if (!code && key)
+        command_key(&line, key);
+    else if (!code)
+        code = calibrate_run(&line.tool, object);
+    if (json_object_get(object, "output")) { /* also where the takes do not quite agree */
+        row = json_pack("{s:s, s:O}", "status", "done", "calibration", object);
+        json_object_del(object, "output"); /* which is where it was, not where it will be */
+    } else if (code == CLI_USAGE)
+        row = take_failed("usage", "%s", line.refusal.message);
+    else {
+        row = take_failure_of(object);
+        json_object_set(row, "file", json_object_get(object, "file"));
+    }
+    json_decref(object);
+    command_end(&line);
+    return row;
+}
+
+static int is_done(const json_t *row)
+{
+    return strcmp(json_string_value(json_object_get(row, "status")), "done") == 0;
+}
+
+/* What a calibration is made with, and without. */
+typedef struct session {
+    const batch_plan *plan;
+    int takes[BATCH_CALIBRATION_TAKES], count; /* whose markers are in the same places, the largest first */
+    json_t *distances;                         /* of these: placement.c */
+    json_t *left_out;                          /* {"take", "message"} for each take that cannot be used */
+} session;
+
+static void leave_out(session *s, const batch_take *take, const json_t *failure)
+{
+    json_t *row = put_row(s->left_out);
+    put_text(row, "take", take->name);
+    put_text(row, "message", json_string_value(json_object_get(failure, "message")));
+}
+
+static int is_left_out(const session *s, const batch_take *take)
+{
+    size_t i;
+    json_t *row, *name = cli_json_text(take->name);
+    int is_found = 0;
+    json_array_foreach(s->left_out, i, row)
+    {
+        is_found |= json_equal(json_object_get(row, "take"), name);
+    }
+    json_decref(name);
+    return is_found;
+}
+
+/* 0 if it can be read. */
+static int leave_out_unread(session *s, const batch_take *take, files_kept *kept)
+{
+    ulna_error error;
+    ulna_content markers = ulna_content_empty(NULL);
+    if (files_kept_markers(kept))
+        return 0;
+    ulna_error_clear(&error);
+    int is_unread = files_markers(take->path, 0, &markers, &error) != ULNA_OK;
+    if (is_unread) {
+        json_t *object = json_object();
+        (void)files_put_error(object, take->path, &error);
+        json_t *failure = take_failure_of(object);
+        leave_out(s, take, failure);
+        json_decref(failure);
+        json_decref(object);
+    }
+    ulna_content_release(&markers);
+    return is_unread;
+}
+
+/* Of the group's takes that can be used: the largest, and those whose markers are where they are in it. */
+static void choose_alike(session *s, const batch_calibration *group)
+{
+    int frames = 0;
+    s->count = 0;
+    for (int i = 0; i < group->take_count && (s->count < TOGETHER || frames < SHORT); i++) {
+        const batch_take *take = &s->plan->takes[group->takes[i]];
+        if (is_left_out(s, take))
+            continue;
+        int more = 0;
+        files_kept kept = files_keep(take->path);
+        if (!leave_out_unread(s, take, &kept)) {
+            if (!s->count) {
+                json_decref(s->distances);
+                s->distances = placement_pairs(take->skeleton, take->path);
+            }
+            if (!placement_differs(s->distances, &kept, &more)) {
+                frames += more;
+                s->takes[s->count++] = group->takes[i];
+            }
+        }
+        files_kept_release(&kept);
+    }
+}
+
+/* The take that a failed calibration names is left out of the next. 0: it names none, such as where the skeleton is at fault. */
+static int leave_out_named(session *s, const json_t *failure)
+{
+    const char *file = json_string_value(json_object_get(failure, "file"));
+    for (int i = 0; i < s->count && file; i++) {
+        const batch_take *take = &s->plan->takes[s->takes[i]];
+        if (strcmp(take->path, file) == 0) {
+            leave_out(s, take, failure);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static json_t *find_offsets(const batch_plan *plan, const batch_calibration *group, const char *path)
+{
+    session s = {.plan = plan, .left_out = json_array()};
+    json_t *row = NULL;
+    int is_needed = is_calibration_needed(&plan->takes[group->takes[0]]), goes_on = is_needed;
+    while (goes_on) {
+        choose_alike(&s, group);
+        if (s.count && s.takes[0] != group->takes[0]) /* the largest could not tell */
+            is_needed = is_calibration_needed(&plan->takes[s.takes[0]]);
+        goes_on = is_needed && s.count;
+        if (goes_on) {
+            json_decref(row);
+            row = calibrate_with(plan, s.takes, s.count, path, NULL);
+            goes_on = !is_done(row) && leave_out_named(&s, row);
+        }
+    }
+    if (!is_needed) {
+        json_decref(row);
+        row = json_pack("{s:s}", "status", "not needed");
+    } else if (!row)
+        row = take_failed("io", "none of its recordings can be read");
+    if (is_done(row))
+        json_object_set(row, "distances", s.distances);
+    json_object_set_new(row, "left_out", s.left_out);
+    json_decref(s.distances);
+    return row;
+}
+
+static int write_record(const json_t *row, const char *path, ulna_error *error)
+{
+    char *text = json_dumps(row, JSON_INDENT(2));
+    ulna_status status = text ? cli_write_text(path, text, strlen(text), error) : cli_no_memory(error);
+    free(text);
+    return status == ULNA_OK;
+}
+
+/* From the slot to their places. The table first: where there is a record, there is its table. */
+static json_t *keep_calibration(json_t *row, const char *const made[2], const char *const places[2])
+{
+    ulna_error error;
+    json_t *unused = json_object();
+    ulna_error_clear(&error);
+    errno = 0;
+    int is_found = is_done(row);
+    int is_kept = write_record(row, made[1], &error) && !folder_make_for(unused, places[0]);
+    for (int i = is_found ? 0 : 1; i < 2 && is_kept; i++)
+        is_kept = rename(made[i], places[i]) == 0;
+    if (!is_kept) {
+        const char *reason = *error.message ? error.message : strerror(errno);
+        json_decref(row);
+        row = take_failed("io", "its table of markers cannot be written: %s", reason);
+    }
+    json_decref(unused);
+    return row;
+}
+
+static json_t *load_record(const batch_setup *setup, const char *path, const char *table, const char *key)
+{
+    json_t *known = json_load_file(path, 0, NULL);
+    const char *before = json_string_value(json_object_get(known, "key"));
+    const char *status = json_string_value(json_object_get(known, "status"));
+    int is_same = before && status && strcmp(before, key) == 0;
+    if (is_same && strcmp(status, "failed") == 0)
+        is_same = !setup->is_retried;
+    else if (is_same && strcmp(status, "done") == 0)
+        is_same = access(table, R_OK) == 0;
+    if (is_same)
+        return known;
+    json_decref(known);
+    return NULL;
+}
+
+/* As far as an earlier run has it. */
+static json_t *find_calibration(const batch_setup *setup, const batch_plan *plan, const batch_calibration *group)
+{
+    char key[20] = "";
+    char *table = calibration_path(setup->output, group, ".csv");
+    char *record = calibration_path(setup->output, group, ".json");
+    json_t *row = NULL;
+    if (table && record) {
+        json_decref(calibrate_with(plan, group->takes, group->take_count, table, key));
+        row = load_record(setup, record, table, key);
+    }
+    free(table);
+    free(record);
+    return row ? row : take_failed("missing", "not calibrated yet");
+}
+
+/* The record has the whole of it; takes need little, and each of the many numbers would be written and read again on its way to them. */
+static void keep_needed(json_t *row)
+{
+    static const char *const keys[] = {"axes", "axes_tried", "session"};
+    const json_t *whole = json_object_get(row, "calibration");
+    json_t *needed = whole ? json_object() : NULL;
+    if (!needed)
+        return;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        json_object_set(needed, keys[i], json_object_get(whole, keys[i]));
+    json_object_set_new(row, "calibration", needed);
+}
+
+json_t *calibration_find(const batch_setup *setup, const batch_plan *plan, const batch_calibration *group, int slot)
+{
+    if (!setup->work_folder)
+        return find_calibration(setup, plan, group);
+    char *folder = take_make_slot(setup, slot), key[20] = "";
+    char *table = folder ? folder_join(folder, "markers.csv") : NULL;
+    char *record = folder ? folder_join(folder, "record.json") : NULL;
+    char *final_table = calibration_path(setup->output, group, ".csv");
+    char *final_record = calibration_path(setup->output, group, ".json");
+    json_t *row = NULL;
+    int lock = lock_group(setup, group);
+    if (table && record && final_table && final_record) {
+        const char *const made[] = {table, record}, *const places[] = {final_table, final_record};
+        json_decref(calibrate_with(plan, group->takes, group->take_count, table, key));
+        row = load_record(setup, final_record, final_table, key);
+        if (!row) {
+            row = find_offsets(plan, group, table);
+            put_text(row, "key", key);
+            row = keep_calibration(row, made, places);
+        }
+        keep_needed(row);
+    }
+    if (lock >= 0)
+        (void)close(lock);
+    free(folder);
+    free(table);
+    free(record);
+    free(final_table);
+    free(final_record);
+    return row ? row : take_failed("memory", "out of memory");
+}

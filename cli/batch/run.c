@@ -1,0 +1,355 @@
+/* Takes and calibrations of one run: what is done for each, what is shown of it, and what is kept. */
+#include "cli/batch/run.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "ulna/ulna.h"
+
+/* ---- what is shown while it runs ------------------------------------------------------------------------------------------------ */
+
+void run_print_line(const json_t *row)
+{
+    char *text = json_dumps(row, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(12));
+    printf("%s\n", text ? text : "{}");
+    free(text);
+    fflush(stdout); /* as they come */
+}
+
+static void draw(void *context)
+{
+    batch_run *run = context;
+    char text[120], left[40] = "";
+    double part = run->bytes > 0 ? fmin(1, run->bytes_done / run->bytes) : 0, seconds = progress_seconds(&run->bar);
+    double rest = part > 0 ? seconds * (1 - part) / part : 0;
+    if (part > 0.01 && rest >= 90)
+        snprintf(left, sizeof left, ", %.0f min left", rest / 60);
+    else if (part > 0.01)
+        snprintf(left, sizeof left, ", %.0f s left", rest);
+    snprintf(text, sizeof text, "%d of %d takes, %d failed, %.0f frames/s%s", run->done + run->failed, run->count,
+             run->failed, (double)run->frames / seconds, left);
+    progress_show(&run->bar, part, text);
+}
+
+static void draw_calibrations(void *context)
+{
+    batch_run *run = context;
+    char text[60];
+    int next = run->calibrated < run->group_count ? run->calibrated + 1 : run->group_count;
+    snprintf(text, sizeof text, "calibrating %d of %d", next, run->group_count);
+    progress_show(&run->bar, (double)run->calibrated / run->group_count, text);
+}
+
+void run_say_take(batch_run *run, const json_t *row, int is_done)
+{
+    if (run->tool->quiet && !is_done)
+        cli_complain("%s: %s", json_string_value(json_object_get(row, "take")),
+                     json_string_value(json_object_get(row, "message")));
+    progress_end(&run->bar);
+    fact_line(
+        run->tool, row, NULL,
+        is_done
+            ? "{status} {take}: {frames} frames, {rms_mm%.2f} mm, {verdict}, {seconds%.2f} s[{placed_anew?}, calibrated by "
+              "itself: its markers were placed anew]"
+            : "{status} {take}: {message}[{older_files?} (files of an earlier result are kept)]");
+    fflush(stdout);
+}
+
+/* A line for each take; on a terminal, where there is a bar, only for those that failed. With --quiet, which has no summary, also for
+ * those that failed in an earlier run. */
+static void tell_take(batch_run *run, json_t *row, int is_kept)
+{
+    int is_done = strcmp(json_string_value(json_object_get(row, "status")), "done") == 0;
+    run->done += is_done;
+    run->failed += !is_done;
+    run->kept += is_kept;
+    json_t *shown = json_copy(row);
+    results_name_older(run->output, shown);
+    put_flag(shown, "kept", is_kept);
+    if (run->tool->json)
+        run_print_line(shown);
+    else if ((!is_kept || run->tool->quiet) && !(run->bar.is_shown && is_done))
+        run_say_take(run, shown, is_done);
+    json_decref(shown);
+}
+
+/* ---- files in their place --------------------------------------------------------------------------------------------------------- */
+
+/* What cannot be written now cannot be written for the next take either. */
+static int stop(batch_run *run, const char *path, int number)
+{
+    run->is_stopped = 1;
+    cli_fail(&run->failure, ULNA_ERR_IO, "%.150s: cannot write the file: %s", path, strerror(number));
+    return 0;
+}
+
+int run_move_file(batch_run *run, const char *folder, const char *from_name, const char *name)
+{
+    char *from = folder_join(folder, from_name), *to = folder_join(run->output, name);
+    json_t *unused = json_object();
+    errno = 0;
+    int is_moved = from && to && !folder_make_for(unused, to) && rename(from, to) == 0;
+    if (!is_moved)
+        (void)stop(run, to ? to : name, errno ? errno : ENOMEM);
+    json_decref(unused);
+    free(from);
+    free(to);
+    return is_moved;
+}
+
+static int move_outputs(batch_run *run, const batch_take *take, int slot, const json_t *row)
+{
+    char number[24];
+    size_t i;
+    json_t *file;
+    snprintf(number, sizeof number, "%d", slot);
+    char *folder = folder_join(run->journal.work_folder, number);
+    int is_moved = folder != NULL;
+    json_array_foreach(json_object_get(row, "files"), i, file)
+    {
+        const char *name = json_string_value(json_object_get(file, "file")), *dot = name ? strrchr(name, '.') : NULL;
+        char *from = dot ? folder_file("", take->path, NULL, dot + 1) : NULL;
+        is_moved = is_moved && from && run_move_file(run, folder, from + 1, name);
+        free(from);
+    }
+    free(folder);
+    return is_moved;
+}
+
+/* ---- takes ------------------------------------------------------------------------------------------------------------------------- */
+
+json_t *run_known_line(const batch_run *run, const batch_take *take)
+{
+    json_t *name = cli_json_text(take->name), *line = json_object_get(run->journal.lines, json_string_value(name));
+    json_decref(name);
+    return take->is_namesake ? NULL : line;
+}
+
+/*
+ * Calibrated by itself, where the markers of this take are not where they were in those that its group was calibrated with. NULL: they
+ * are, or it cannot be calibrated alone. free() the name of the group.
+ */
+static json_t *calibrate_apart(const batch_run *run, int index, files_kept *kept, int slot, batch_calibration *alone)
+{
+    const batch_take *take = &run->plan.takes[index];
+    const batch_calibration *group = &run->plan.calibrations[take->calibration];
+    size_t size = strlen(take->name) + 16;
+    if (group->take_count < 2 || !placement_differs(json_object_get(group->result, "distances"), kept, NULL))
+        return NULL;
+    *alone = (batch_calibration){.name = malloc(size), .takes = &index, .take_count = 1};
+    if (!alone->name)
+        return NULL;
+    snprintf(alone->name, size, "%s~take", take->name);
+    json_t *result = calibration_find(&run->setup, &run->plan, alone, slot);
+    alone->takes = NULL;
+    if (strcmp(json_string_value(json_object_get(result, "status")), "done") == 0)
+        return result;
+    json_decref(result);
+    return NULL;
+}
+
+/*
+ * With calibrated offsets, the table of the plan, or none. Where its session could not be calibrated, none: `ulna solve` then calibrates on
+ * the take itself, or says what is wrong with this take.
+ */
+json_t *run_solve(void *context, int index, int slot, take_key *tell, void *tell_context)
+{
+    const batch_run *run = context;
+    const batch_take *take = &run->plan.takes[run->order[index]];
+    const batch_calibration *group = take->calibration == ULNA_NONE ? NULL : &run->plan.calibrations[take->calibration];
+    const char *status = group ? json_string_value(json_object_get(group->result, "status")) : NULL;
+    if (take->problem)
+        return take_failed(take->error, "%s", take->problem);
+    batch_calibration alone = {0};
+    int is_calibrated = status && strcmp(status, "done") == 0;
+    files_kept kept = files_keep(take->path);
+    json_t *own = is_calibrated ? calibrate_apart(run, run->order[index], &kept, slot, &alone) : NULL;
+    char *table = is_calibrated ? calibration_path(run->output, own ? &alone : group, ".csv") : NULL;
+    take_markers markers = {.table = table ? table : take->attach,
+                            .calibration = own     ? own
+                                           : table ? group->result
+                                                   : NULL};
+    json_t *row = take_solve(&run->setup, take, &markers, &kept, run_known_line(run, take), slot, tell, tell_context);
+    files_kept_release(&kept);
+    if (json_object_get(row, "verdict"))
+        put_flag(row, "placed_anew", own || take->is_apart);
+    json_decref(own);
+    free(alone.name);
+    free(table);
+    return row;
+}
+
+static void complete_row(json_t *row, const batch_take *take, const char *key)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    put_text(row, "take", take->name);
+    put_text(row, "subject", take->subject);
+    put_text(row, "key", key);
+    put_text(row, "version", ulna_version());
+    put_number(row, "time", (double)now.tv_sec + 1e-9 * (double)now.tv_nsec);
+    json_object_del(row, "is_output");
+}
+
+static int write_line(batch_run *run, json_t *row)
+{
+    int is_written = journal_add(&run->journal, row, &run->failure) == ULNA_OK;
+    run->is_stopped |= !is_written;
+    return is_written;
+}
+
+/* The line in the journal holds. If that is one of a failure and the result before it holds, this one is the last again. */
+static int keep_take(batch_run *run, const batch_take *take, const char *key, int is_earlier)
+{
+    json_t *line = run_known_line(run, take);
+    int goes_on = 1;
+    line = is_earlier ? json_copy(journal_finished(line)) : json_incref(line);
+    if (is_earlier) {
+        complete_row(line, take, key);
+        goes_on = write_line(run, line);
+    }
+    if (goes_on) {
+        run->frames += json_integer_value(json_object_get(line, "frames"));
+        tell_take(run, line, 1);
+    }
+    json_decref(line);
+    return goes_on;
+}
+
+/* Of a take that fails, the files that it has stay, and what is known of them. What the plan says is wrong with it is not for the
+ * journal: it is looked at again in each run. */
+static int settle_take(void *context, int index, int slot, const char *key, json_t *row)
+{
+    batch_run *run = context;
+    const batch_take *take = &run->plan.takes[run->order[index]];
+    const char *status = json_string_value(json_object_get(row, "status")), *error = NULL;
+    int goes_on = 1;
+    run->bytes_done += take->bytes;
+    if (status && strcmp(status, "kept") == 0) {
+        goes_on = keep_take(run, take, key, json_is_true(json_object_get(row, "is_earlier")));
+        json_decref(row);
+        return goes_on;
+    }
+    error = json_string_value(json_object_get(row, "error"));
+    if (json_is_true(json_object_get(row, "is_output")) && error && strcmp(error, "io") == 0) {
+        run->is_stopped = 1;
+        cli_fail(&run->failure, ULNA_ERR_IO, "%s", json_string_value(json_object_get(row, "message")));
+        json_decref(row);
+        return 0;
+    }
+    if (status && strcmp(status, "done") == 0)
+        goes_on = move_outputs(run, take, slot, row);
+    else
+        json_object_set(row, "earlier", journal_finished(run_known_line(run, take)));
+    complete_row(row, take, key);
+    goes_on = goes_on && (take->problem || write_line(run, row));
+    if (goes_on) {
+        run->frames += json_integer_value(json_object_get(row, "frames"));
+        tell_take(run, row, 0);
+    }
+    json_decref(row);
+    return goes_on;
+}
+
+/* ---- calibrations -------------------------------------------------------------------------------------------------------------------- */
+
+json_t *run_calibrate(void *context, int index, int slot, take_key *tell, void *tell_context)
+{
+    const batch_run *run = context;
+    (void)tell;
+    (void)tell_context;
+    return calibration_find(&run->setup, &run->plan, &run->plan.calibrations[run->groups[index]], slot);
+}
+
+/* Which takes a session is calibrated without, and why. */
+static void note_calibration(batch_run *run, const batch_calibration *group)
+{
+    const char *status = json_string_value(json_object_get(group->result, "status"));
+    const char *message = json_string_value(json_object_get(group->result, "message"));
+    size_t i;
+    json_t *row;
+    if (group->take_count < 2 || !status)
+        return; /* what is wrong with a single take, it says itself */
+    if (strcmp(status, "failed") == 0)
+        files_note_text(run->notes,
+                        "%.200s: its takes cannot be calibrated together (%.200s); each is calibrated by itself",
+                        group->name, message ? message : "");
+    else
+        json_array_foreach(json_object_get(group->result, "left_out"), i, row)
+        {
+            files_note_text(run->notes, "%.200s: calibrated without %.100s: %.180s", group->name,
+                            json_string_value(json_object_get(row, "take")),
+                            json_string_value(json_object_get(row, "message")));
+        }
+}
+
+static int settle_calibration(void *context, int index, int slot, const char *key, json_t *row)
+{
+    batch_run *run = context;
+    batch_calibration *group = &run->plan.calibrations[run->groups[index]];
+    (void)slot;
+    (void)key;
+    group->result = row;
+    run->calibrated++;
+    note_calibration(run, group);
+    return 1;
+}
+
+void run_calibrations(batch_run *run)
+{
+    batch_pool pool = run->limits;
+    pool.workers = pool_workers(run->tool, run->group_count);
+    pool.run = run_calibrate; /* not reused: each keeps its own record, of a failure too, which must be its own fault */
+    pool.settle = settle_calibration;
+    pool.tick = draw_calibrations;
+    pool.context = run;
+    run->calibrated = 0;
+    if (run->group_count)
+        (void)pool_run(&pool, run->group_count);
+}
+
+int run_split_groups(batch_run *run)
+{
+    int groups = run->plan.calibration_count;
+    run->group_count = 0;
+    for (int i = 0; i < run->plan.count; i++) {
+        int number = run->plan.takes[i].calibration;
+        if (!run->is_chosen[i] || number == ULNA_NONE || number >= groups)
+            continue;
+        batch_calibration *group = &run->plan.calibrations[number];
+        json_t *session = json_object_get(json_object_get(group->result, "calibration"), "session");
+        if (!json_is_true(json_object_get(session, "placed_anew")) ||
+            placement_is_known(json_object_get(group->result, "distances")))
+            continue;
+        if (group->is_wanted && !run->tool->json) {
+            json_t *named = json_pack("{s:s}", "name", group->name);
+            progress_end(&run->bar);
+            fact_line(run->tool, named, NULL,
+                      "{name}: the markers were placed anew between takes; each take is calibrated by itself");
+            json_decref(named);
+        }
+        group->is_wanted = 0; /* said once */
+        if (!plan_calibrate_alone(&run->plan, i))
+            return 0;
+        run->groups[run->group_count++] = run->plan.takes[i].calibration;
+    }
+    return 1;
+}
+
+void run_takes(batch_run *run)
+{
+    batch_pool pool = run->limits;
+    int threads = pool_workers(run->tool, 65536);
+    pool.workers = pool_workers(run->tool, run->count);
+    run->setup.threads = threads / pool.workers;
+    pool.is_reused = 1;
+    pool.run = run_solve;
+    pool.settle = settle_take;
+    pool.tick = draw;
+    pool.context = run;
+    progress_restart(&run->bar); /* the time left is that of the takes */
+    (void)pool_run(&pool, run->count);
+}

@@ -1,0 +1,194 @@
+/* `ulna batch`: calibrations that takes of a session share, and takes that are calibrated by themselves. */
+#include "support_batch.h"
+
+/* Once for each subject and session, from takes that can be read. */
+static void calibrations_are_shared(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(
+        tool,
+        "rm -rf db; " ULNA " sample -q t && mkdir -p db/anna db/bob && cp t/human.asf db/anna/anna.asf && cp "
+        "t/human.asf db/bob/bob.asf && for i in 1 2 3; do cp t/walk.c3d db/anna/anna_$i.c3d; done; cp t/walk.c3d "
+        "db/bob/bob_1.c3d; for i in $(seq 60); do cat t/walk.c3d; done | tr 'C' 'c' >db/bob/bob_2.c3d; printf PP >>db/bob/bob_2.c3d; "
+        "head -c 400 t/walk.c3d >db/bob/bob_3.c3d");
+    expect(tool, "db -o out --no-reports --options '--frames 1:60'", 1);
+    expect_result(tool, "out", "anna/anna_1", "done", NULL);
+    expect_result(tool, "out", "bob/bob_1", "done", NULL);
+    expect_result(tool, "out", "bob/bob_3", "failed", "bob_3.c3d");
+    ulna_test_tool_shell(
+        tool,
+        "[ -s out/calibration/anna/anna.csv ] && [ -s out/calibration/bob/bob.csv ] && ls -i out/calibration/anna/anna.csv >before");
+    json_t *row = result_of(tool, "out", "anna/anna_2");
+    assert_below(number(row, "rms_mm"), 12);
+    json_decref(row);
+    expect_plan(tool, "db -o out --no-reports --options '--frames 1:60'", 0, 5, 1);
+    assert_int_equal(count_of(tool, "db -o out --no-reports --options '--frames 1:60'", 1, "kept"), 6);
+    /* Other options of a take do not calibrate again; another take of the session does, and solves anew. */
+    expect(tool, "db -o out --no-reports --options '--frames 1:50'", 1);
+    ulna_test_tool_shell(tool, "ls -i out/calibration/anna/anna.csv | cmp - before");
+    ulna_test_tool_shell(tool, "cp t/walk.c3d db/anna/anna_4.c3d");
+    expect(tool, "db -o out --no-reports --options '--frames 1:50' --dry-run", 0);
+    ulna_test_says(
+        tool->out,
+        "4 takes to solve, up to 1 calibration (more if takes need their own); 2 done already; 1 failed before");
+    expect(tool, "db -o out --no-reports --options '--frames 1:50'", 1);
+    ulna_test_tool_shell(tool, "ls -i out/calibration/anna/anna.csv | cmp - before && exit 1; exit 0");
+    /* Markers that nobody knows. */
+    ulna_test_tool_shell(
+        tool,
+        "mkdir strange && cp t/human.asf strange && printf 'Time,X1_x,X1_y,X1_z,X2_x,X2_y,X2_z\\n0,1,2,3,4,5,6\\n0.1,1,2,3,4,5,6\\n' "
+        ">strange/x.csv && " ULNA " convert -q strange/x.csv strange/x.trc");
+    expect(tool, "strange -o out2 --no-reports", 1);
+    expect_result(tool, "out2", "x", "failed", "x.trc: ");
+    /* A take of a group without a calibration is not tried again, unless it changes or somebody asks. */
+    ulna_test_tool_shell(tool, "mkdir broken && cp t/human.asf broken && printf garbage >broken/x.c3d");
+    for (int round = 0; round < 2; round++)
+        assert_int_equal(count_of(tool, "broken -o out3 --no-reports", 1, "kept"), round);
+    json_t *failed = result_of(tool, "out3", "x");
+    assert_int_equal(strlen(json_string_value(json_object_get(failed, "key"))), 16);
+    json_decref(failed);
+    expect(tool, "broken -o out3 --no-reports --dry-run", 0);
+    ulna_test_says(tool->out, "0 takes to solve; 1 failed before");
+    assert_int_equal(count_of(tool, "broken -o out3 --no-reports --retry-failed", 1, "kept"), 0);
+    ulna_test_tool_shell(tool, "cp t/walk.c3d broken/x.c3d");
+    assert_int_equal(count_of(tool, "broken -o out3 --no-reports --options '--frames 1:20'", 0, "done"), 1);
+}
+
+/*
+ * Takes of an actor, the markers of whose left leg sit 7 cm apart in the smaller one: a calibration for all, from the largest three,
+ * makes its error three times as large. Those of the others are where they were, and they are calibrated together.
+ */
+static void markers_may_be_placed_anew(void **state)
+{
+    ulna_test_tool *tool = *state;
+    char command[1024];
+    ulna_test_need_data(state);
+    snprintf(command, sizeof command,
+             "mkdir anew && cd anew && for f in HDM_dg.asf HDM_dg_01-03_01_120.c3d; do ln -s '%s/hdm05/'$f; done; "
+             "for i in 1 2 3; do ln -s '%s/hdm05/HDM_dg_03-02_02_120.c3d' HDM_dg_$i.c3d; done",
+             ulna_test_data_dir(), ulna_test_data_dir());
+    ulna_test_tool_shell(tool, command);
+    expect(tool, "anew -o out --dry-run", 0);
+    ulna_test_says(tool->out,
+                   "4 takes to solve, up to 1 calibration (more if takes need their own)"); /* two are made */
+    expect(tool, "anew -o out --no-reports --options '--frames 1:500'", 0);
+    ulna_test_says(tool->out, "calibrated by itself: its markers were placed anew");
+    static const char *const takes[] = {"HDM_dg_01-03_01_120", "HDM_dg_1", "HDM_dg_2"};
+    for (int i = 0; i < 3; i++) {
+        json_t *row = result_of(tool, "out", takes[i]);
+        assert_below(number(row, "rms_mm"), 10);
+        assert_int_equal(json_is_true(json_object_get(row, "placed_anew")), i == 0);
+        json_decref(row);
+    }
+    /* On the page, too: of this take only. */
+    char *page = ulna_test_tool_file(tool, "out/index.html");
+    const char *anew = strstr(page, "its markers were placed anew"),
+               *row_of = strstr(page, "<td>HDM_dg_01-03_01_120</td>");
+    assert_non_null(anew);
+    assert_non_null(row_of);
+    assert_true(anew > row_of && anew < strstr(row_of, "</tr>"));
+    assert_null(strstr(anew + 1, "its markers were placed anew"));
+    free(page);
+    ulna_test_tool_shell(
+        tool, "cd out/calibration && [ -s HDM_dg.csv ] && [ \"$(ls *~take.csv)\" = HDM_dg_01-03_01_120~take.csv ]");
+    expect_plan(tool, "anew -o out --no-reports --options '--frames 1:500'", 0, 4, 0);
+    assert_int_equal(count_of(tool, "anew -o out --no-reports --options '--frames 1:500'", 0, "kept"), 4);
+    /* The axes that the calibration tried are those that the take alone finds. */
+    ulna_test_tool_shell(
+        tool,
+        "t=HDM_dg_01-03_01_120; grep -q '\"axes_tried\": true' out/calibration/$t~take.json && " ULNA
+        " solve -q -s anew/HDM_dg.asf -m anew/$t.c3d -a out/calibration/$t~take.csv --frames 1:500 -o alone.amc && "
+        "cmp alone.amc out/$t.amc");
+}
+
+/* In any order: sessions are calibrated side by side. */
+static void expect_note(const json_t *notes, const char *text)
+{
+    size_t i;
+    json_t *note;
+    json_array_foreach(notes, i, note)
+    {
+        if (strstr(json_string_value(note), text))
+            return;
+    }
+    fail_msg("no note says: %s", text);
+}
+
+/* A broken take is left out, and fails by itself; the others are calibrated together, and solved. */
+static void broken_takes_are_left_out(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(
+        tool, "rm -rf db; " ULNA
+              " sample -q t && mkdir -p db/anna db/none && cp t/human.asf db/anna/anna.asf && cp t/human.asf "
+              "db/none/none.asf && for i in 1 2 3; do cp t/walk.c3d db/anna/anna_$i.c3d; done; "
+              "for i in 1 2 3; do cat t/walk.c3d; done | tr 'P' 'q' >db/anna/anna_4.c3d; "
+              "head -c 400 t/walk.c3d >db/anna/anna_5.c3d; printf garbage >db/none/none_1.c3d; : >db/none/none_2.c3d; "
+              "head -c 400 t/walk.c3d >db/none/none_3.c3d");
+    json_t *summary = summary_of(tool, "db -o out --no-reports --options '--frames 1:60'", 1);
+    json_t *notes = json_object_get(summary, "calibration_notes");
+    assert_int_equal(integer(summary, "done"), 3);
+    assert_int_equal(json_array_size(notes), 2);
+    expect_note(notes, "anna/anna: calibrated without anna/anna_4: anna_4.c3d: this is not a C3D file");
+    expect_note(notes,
+                "none/none: its takes cannot be calibrated together (none of its recordings can be read); each is");
+    json_decref(summary);
+    /* By the three takes that can be read, not by one of them. */
+    char *record = ulna_test_tool_file(tool, "out/calibration/anna/anna.json");
+    json_t *row = json_loads(record, 0, NULL), *calibration = json_object_get(row, "calibration");
+    assert_int_equal(json_array_size(json_object_get(json_object_get(calibration, "session"), "rms_mm")), 3);
+    assert_int_equal(json_array_size(json_object_get(row, "left_out")), 1);
+    json_decref(row);
+    free(record);
+    static const char *const broken[] = {"anna/anna_4", "anna/anna_5", "none/none_1", "none/none_2", "none/none_3"};
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+        char reason[40];
+        snprintf(reason, sizeof reason, "%s.c3d", broken[i] + 5);
+        expect_result(tool, "out", broken[i], "failed", reason);
+    }
+    expect(tool, "db -o out --no-reports --options '--frames 1:60'", 1);
+    ulna_test_says(tool->out, "anna/anna: calibrated without anna/anna_4: anna_4.c3d");
+    assert_int_equal(count_of(tool, "db -o out --no-reports --options '--frames 1:60'", 1, "kept"), 8);
+    /* Mended, it is one of those to calibrate with. */
+    ulna_test_tool_shell(tool, "cp t/walk.c3d db/anna/anna_4.c3d");
+    assert_int_equal(count_of(tool, "db -o out --no-reports --options '--frames 1:60'", 1, "done"), 4);
+}
+
+/* So is a take that can be read, but that `ulna calibrate` refuses. */
+static void refused_takes_are_left_out(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(
+        tool,
+        "rm -rf db; " ULNA
+        " sample -q t && mkdir db && cp t/human.asf db/bob.asf && cp t/walk.c3d db/bob_1.c3d && cp t/walk.c3d "
+        "db/bob_2.c3d && printf 'Time,X1_x,X1_y,X1_z,X2_x,X2_y,X2_z\n0,1,2,3,4,5,6\n0.1,1,2,3,4,5,6\n' >x.csv && " ULNA
+        " convert -q x.csv db/bob_3.trc");
+    expect(tool, "db -o out --no-reports --options '--frames 1:60'", 1);
+    ulna_test_says(tool->out, "bob: calibrated without bob_3: bob_3.trc: ");
+    ulna_test_says(tool->out, "3 takes: 2 solved, 1 failed");
+    expect_result(tool, "out", "bob_3", "failed", "bob_3.trc: ");
+}
+
+static void calibrations_are_shown_on_a_terminal(void **state)
+{
+    ulna_test_tool *tool = *state;
+    if (system("command -v script >/dev/null") != 0)
+        skip();
+    ulna_test_tool_shell(
+        tool,
+        "rm -rf db; " ULNA
+        " sample -q t && for p in anna bob cleo; do mkdir -p db/$p && cp t/human.asf db/$p/$p.asf && for i in "
+        "1 2 3; do cp t/walk.c3d db/$p/${p}_$i.c3d; done; done; TERM=xterm COLUMNS=80 script -qec '" ULNA
+        " batch db -o out --no-reports --threads 1' /dev/null >shown </dev/null; grep -q 'calibrating [123] of 3' shown");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_takes, ulna_test_tool_close)
+    const struct CMUnitTest tests[] = {
+        TEST(calibrations_are_shared),    TEST(markers_may_be_placed_anew),           TEST(broken_takes_are_left_out),
+        TEST(refused_takes_are_left_out), TEST(calibrations_are_shown_on_a_terminal),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
