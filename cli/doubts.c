@@ -5,6 +5,7 @@
 
 #include "cli/input.h"
 #include "cli/output.h"
+#include "src/base/algorithms.h"
 
 /* The name that options take for a unit of length within a factor of 1.4 of this one; 0 if there is none. */
 static int name_unit(double metres, char *text, size_t size)
@@ -94,6 +95,7 @@ static void put_checks(const ulna_take *take, json_t *object)
 ulna_status doubts_check(const ulna_take *take, const doubt_advice *advice, json_t *object, json_t *notes,
                          ulna_error *error)
 {
+    enum { MOST = 220 }; /* so that what follows has room in an error */
     char text[sizeof(ulna_finding) + 160];
     put_checks(take, object);
     if (take->at_zero)
@@ -103,8 +105,12 @@ ulna_status doubts_check(const ulna_take *take, const doubt_advice *advice, json
         if (take->findings.list[i].code == ULNA_DOUBT_SIZE && is_size_found(take, advice))
             continue;
         say(take, &take->findings.list[i], advice, text, sizeof text);
+        if (!advice->is_forced && strlen(text) >= MOST) {
+            text[MOST - 1] = 0;
+            ulna_end_at_word(text, MOST);
+        }
         if (!advice->is_forced)
-            return cli_fail(error, ULNA_ERR_ARGUMENT, "%.220s (--no-checks goes on nevertheless)", text);
+            return cli_fail(error, ULNA_ERR_ARGUMENT, "%s (--no-checks goes on nevertheless)", text);
         files_note_text(notes, "%s", text);
     }
     return ULNA_OK;

@@ -1,5 +1,4 @@
 /* ulna batch: whole databases of takes, in processes of their own, with a journal, so that a second run does only the rest. */
-#define _XOPEN_SOURCE 700 /* realpath */
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -72,23 +71,12 @@ static int write_tables(batch_run *run, const char *work_folder, const json_t *r
     return CLI_DONE;
 }
 
-/* Shards of --slurm work from OUT/plan.csv: it has the takes, not what was skipped on the way to them, which stays as it is. */
-static int is_own_plan(const batch_run *run, const char *source)
-{
-    char *plan = folder_join(run->output, "plan.csv"), *whole = plan ? realpath(plan, NULL) : NULL;
-    char *given = realpath(source, NULL); /* names, as other shards may just be putting a new file there */
-    int is_same = whole && given && strcmp(whole, given) == 0;
-    free(plan);
-    free(whole);
-    free(given);
-    return is_same;
-}
-
 static int write_plan(batch_run *run, const char *source, const char *work_folder)
 {
     ulna_error error;
     char *path = folder_join(work_folder, "plan.csv"), *skipped = folder_join(work_folder, "skipped.json");
-    int is_own = is_own_plan(run, source);
+    int is_own =
+        plan_is_own(run->output, source); /* which does not say what was skipped on the way to it: that stays */
     ulna_error_clear(&error);
     ulna_status status = path && skipped ? plan_write(&run->plan, path, &error) : cli_no_memory(&error);
     if (status == ULNA_OK && !is_own)
@@ -238,9 +226,11 @@ static int solve_all(batch_run *run, int is_slurm, int tasks)
         pool_catch_signals();
         progress_begin(&run->bar, run->tool);
         run_calibrations(run);
-        if (run_split_groups(run)) {
-            run_calibrations(run);
-            run_takes(run);
+        if (run->is_stopped || run_split_groups(run)) {
+            if (!run->is_stopped)
+                run_calibrations(run);
+            if (!run->is_stopped)
+                run_takes(run);
             code = finish(run);
         } else
             code = cli_out_of_memory();

@@ -43,8 +43,9 @@ typedef struct batch_calibration {
     int *takes;     /* to calibrate with, the largest first */
     int take_count; /* at most BATCH_CALIBRATION_TAKES */
     int is_wanted;  /* by a take of this shard */
-    json_t *
-        result; /* {"status": "done", "not needed" or "failed", "message", "left_out": [{"take", "message"}], "calibration": what `ulna calibrate` says} */
+    /* {"status": "done", "not needed" or "failed", "message", "left_out": [{"take", "message"}], "calibration": what `ulna calibrate` says};
+     * a failure without "key" is not about the takes, as of a limit, and is tried again in the next run. */
+    json_t *result;
 } batch_calibration;
 
 enum { BATCH_CALIBRATION_TAKES = 8 };
@@ -68,6 +69,8 @@ typedef struct batch_common {
 /* Walks a folder, or reads a manifest. The exit code, after telling what is wrong. */
 int plan_folder(json_t *object, const char *folder, const batch_common *common, batch_plan *plan);
 int plan_manifest(json_t *object, const char *path, const batch_common *common, batch_plan *plan);
+/* Is it OUT/plan.csv, from which shards of --slurm and --merge work? */
+int plan_is_own(const char *output, const char *path);
 /* Sorts the takes, finds names that are not unique, and groups takes that share a calibration. 0 without memory. */
 int plan_finish(batch_plan *plan);
 /* Takes it out of its group, into one of its own. 0 without memory. */
@@ -81,7 +84,7 @@ void plan_release(batch_plan *plan);
 /* What was skipped: for programs ("unread", "links", "notes") and for people. */
 void plan_put_skipped(const batch_plan *plan, json_t *object);
 void plan_tell_skipped(const cli *tool, const batch_plan *plan);
-/* The same as a file, for who has only the plan as a manifest; loading one that is not there changes nothing. */
+/* The same as a file, for who has only the plan as a manifest; loading one that is not there, or no such file, changes nothing. */
 ulna_status plan_save_skipped(const batch_plan *plan, const char *path, ulna_error *error);
 void plan_load_skipped(batch_plan *plan, const char *path);
 /* The plan as a manifest. */

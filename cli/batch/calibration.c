@@ -81,8 +81,10 @@ static json_t *calibrate_with(const batch_plan *plan, const int *takes, int coun
     } else if (code == CLI_USAGE)
         row = take_failed("usage", "%s", line.refusal.message);
     else {
+        json_t *table = cli_json_text(path);
         row = take_failure_of(object);
-        json_object_set(row, "file", json_object_get(object, "file"));
+        put_flag(row, "is_output", json_equal(json_object_get(object, "file"), table));
+        json_decref(table);
     }
     json_decref(object);
     command_end(&line);
@@ -94,17 +96,27 @@ static int is_done(const json_t *row)
     return strcmp(json_string_value(json_object_get(row, "status")), "done") == 0;
 }
 
+/* A failure that says nothing of the recordings, and may be gone in the next run: no memory, or the disk. It is not kept. */
+static int is_passing(const json_t *row)
+{
+    const char *error = json_string_value(json_object_get(row, "error"));
+    return error && (strcmp(error, "memory") == 0 || strcmp(error, "io") == 0);
+}
+
 /* What a calibration is made with, and without. */
 typedef struct session {
     const batch_plan *plan;
     int takes[BATCH_CALIBRATION_TAKES], count; /* whose markers are in the same places, the largest first */
     json_t *distances;                         /* of these: placement.c */
     json_t *left_out;                          /* {"take", "message"} for each take that cannot be used */
+    json_t *passing;                           /* a failure that ends the attempt; NULL: none */
 } session;
 
-static void leave_out(session *s, const batch_take *take, const json_t *failure)
+static void leave_out(session *s, const batch_take *take, json_t *failure)
 {
     json_t *row = put_row(s->left_out);
+    if (is_passing(failure) && !s->passing)
+        s->passing = json_incref(failure);
     put_text(row, "take", take->name);
     put_text(row, "message", json_string_value(json_object_get(failure, "message")));
 }
@@ -168,18 +180,20 @@ static void choose_alike(session *s, const batch_calibration *group)
     }
 }
 
-/* The take that a failed calibration names is left out of the next. 0: it names none, such as where the skeleton is at fault. */
-static int leave_out_named(session *s, const json_t *failure)
+/* After a failure of all together, which does not say whose fault it is: those that fail by themselves are left out of the next. 0: none
+ * does, such as where they do not go together. */
+static int leave_out_refused(session *s, const char *path, json_t *together)
 {
-    const char *file = json_string_value(json_object_get(failure, "file"));
-    for (int i = 0; i < s->count && file; i++) {
-        const batch_take *take = &s->plan->takes[s->takes[i]];
-        if (strcmp(take->path, file) == 0) {
-            leave_out(s, take, failure);
-            return 1;
+    int refused = 0;
+    for (int i = 0; i < s->count && !s->passing; i++) {
+        json_t *alone = s->count > 1 ? calibrate_with(s->plan, &s->takes[i], 1, path, NULL) : json_incref(together);
+        if (!is_done(alone)) {
+            leave_out(s, &s->plan->takes[s->takes[i]], alone);
+            refused++;
         }
+        json_decref(alone);
     }
-    return 0;
+    return refused;
 }
 
 static json_t *find_offsets(const batch_plan *plan, const batch_calibration *group, const char *path)
@@ -191,22 +205,25 @@ static json_t *find_offsets(const batch_plan *plan, const batch_calibration *gro
         choose_alike(&s, group);
         if (s.count && s.takes[0] != group->takes[0]) /* the largest could not tell */
             is_needed = is_calibration_needed(&plan->takes[s.takes[0]]);
-        goes_on = is_needed && s.count;
+        goes_on = is_needed && s.count && !s.passing;
         if (goes_on) {
             json_decref(row);
             row = calibrate_with(plan, s.takes, s.count, path, NULL);
-            goes_on = !is_done(row) && leave_out_named(&s, row);
+            goes_on = !is_done(row) && !is_passing(row) && leave_out_refused(&s, path, row);
         }
     }
-    if (!is_needed) {
+    if (s.passing || !is_needed || !s.count) {
         json_decref(row);
-        row = json_pack("{s:s}", "status", "not needed");
-    } else if (!row)
-        row = take_failed("io", "none of its recordings can be read");
+        row = s.passing ? json_incref(s.passing)
+              : !is_needed
+                  ? json_pack("{s:s}", "status", "not needed")
+                  : take_failed("argument", "none of its %d largest recordings can be used", group->take_count);
+    }
     if (is_done(row))
         json_object_set(row, "distances", s.distances);
     json_object_set_new(row, "left_out", s.left_out);
     json_decref(s.distances);
+    json_decref(s.passing);
     return row;
 }
 
@@ -218,7 +235,7 @@ static int write_record(const json_t *row, const char *path, ulna_error *error)
     return status == ULNA_OK;
 }
 
-/* From the slot to their places. The table first: where there is a record, there is its table. */
+/* From the slot to their places. Where there is a record, there is its table: an older one goes first, the new one comes last. */
 static json_t *keep_calibration(json_t *row, const char *const made[2], const char *const places[2])
 {
     ulna_error error;
@@ -227,12 +244,14 @@ static json_t *keep_calibration(json_t *row, const char *const made[2], const ch
     errno = 0;
     int is_found = is_done(row);
     int is_kept = write_record(row, made[1], &error) && !folder_make_for(unused, places[0]);
+    is_kept = is_kept && (remove(places[1]) == 0 || errno == ENOENT);
     for (int i = is_found ? 0 : 1; i < 2 && is_kept; i++)
         is_kept = rename(made[i], places[i]) == 0;
     if (!is_kept) {
         const char *reason = *error.message ? error.message : strerror(errno);
         json_decref(row);
-        row = take_failed("io", "its table of markers cannot be written: %s", reason);
+        row = take_failed("io", "%s: cannot write the table of markers: %s", places[0], reason);
+        put_flag(row, "is_output", 1);
     }
     json_decref(unused);
     return row;
@@ -300,8 +319,10 @@ json_t *calibration_find(const batch_setup *setup, const batch_plan *plan, const
         row = load_record(setup, final_record, final_table, key);
         if (!row) {
             row = find_offsets(plan, group, table);
-            put_text(row, "key", key);
-            row = keep_calibration(row, made, places);
+            if (!is_passing(row)) {
+                put_text(row, "key", key);
+                row = keep_calibration(row, made, places);
+            }
         }
         keep_needed(row);
     }

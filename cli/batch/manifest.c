@@ -7,6 +7,7 @@
  * The heading names the columns, in any order; only `take` is needed. Files are beside the manifest or have absolute names. Empty
  * cells take what the command line says. A plan is written as such a table.
  */
+#define _XOPEN_SOURCE 700 /* realpath */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,7 +148,7 @@ static int is_good_name(const char *name)
 {
     static const char *const own[] = {"plan", "results", "index"};
     for (const char *at = name; at; at = strchr(at, '/') ? strchr(at, '/') + 1 : NULL)
-        if (strncmp(at, "../", 3) == 0 || strcmp(at, "..") == 0 || *at == '/' || !*at)
+        if (strcspn(at, "/") == strspn(at, ".") && strspn(at, ".") <= 2) /* nothing, this folder, or the one above */
             return 0;
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (strcmp(name, own[i]) == 0)
@@ -158,9 +159,21 @@ static int is_good_name(const char *name)
 /* A manifest that is being read. */
 typedef struct manifest {
     const char *path, *folder; /* files are relative to the folder */
+    int is_own;                /* nobody knows its lines */
     const batch_common *common;
     batch_plan *plan;
 } manifest;
+
+int plan_is_own(const char *output, const char *path)
+{
+    char *plan = folder_join(output, "plan.csv"), *whole = plan ? realpath(plan, NULL) : NULL;
+    char *given = realpath(path, NULL); /* names, as other shards may just be putting a new file there */
+    int is_same = whole && given && strcmp(whole, given) == 0;
+    free(plan);
+    free(whole);
+    free(given);
+    return is_same;
+}
 
 static int set_place(batch_take *take, const char *path, int line)
 {
@@ -188,7 +201,7 @@ static int add_row(const manifest *m, int line, char *const cells[COLUMNS])
                                     : strdup("");
     int is_added = take && skeleton && attach && plan_set(&take->skeleton, skeleton) &&
                    plan_set(&take->attach, attach) && plan_set(&take->subject, cells[SUBJECT]) &&
-                   set_place(take, m->path, line);
+                   (m->is_own || set_place(take, m->path, line));
     if (is_added) {
         size_t size = strlen(cells[OPTIONS]) + strlen(common->words ? common->words : "") + 2;
         char *words = malloc(size);
@@ -275,7 +288,8 @@ int plan_manifest(json_t *object, const char *path, const batch_common *common, 
     ulna_status status = folder ? ulna_file_read(path, MOST, &text, &error) : cli_no_memory(&error);
     if (status == ULNA_OK && text.data && memchr(text.data, 0, text.length))
         status = cli_fail(&error, ULNA_ERR_PARSE, "a manifest is a table of takes in CSV, which this is not");
-    const manifest m = {.path = path, .folder = folder, .common = common, .plan = plan};
+    const manifest m = {
+        .path = path, .folder = folder, .is_own = plan_is_own(common->output, path), .common = common, .plan = plan};
     if (status == ULNA_OK)
         status = read_table(&m, text.data ? text.data : nothing, &error);
     ulna_text_release(&text);

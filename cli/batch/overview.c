@@ -226,6 +226,8 @@ static void put_take(markup *page, const json_t *row)
     markup_put(page, "</td><td>");
     if (json_is_true(json_object_get(row, "placed_anew")))
         markup_format(page, "its markers were placed anew%s", *text_of(row, "message") ? "; " : "");
+    else if (strcmp(text_of(row, "calibrated_on"), "take") == 0)
+        markup_format(page, "calibrated by itself%s", *text_of(row, "message") ? "; " : "");
     markup_escape(page, text_of(row, "message"));
     markup_put(page, "</td></tr>\n");
 }

@@ -19,6 +19,28 @@ int plan_set(char **text, const char *value)
     return copy != NULL;
 }
 
+/* Names of takes are those of outputs, and keys in tables and the journal, which are UTF-8. What is not is taken for Latin-1, in which each
+ * byte is the number of its character: two names stay two names. NULL without memory. */
+static char *name_in_utf8(const char *name)
+{
+    char *result = malloc(2 * strlen(name) + 1), *to = result;
+    while (result && *name) {
+        int size = 1;
+        const unsigned char byte = (unsigned char)*name;
+        (void)cli_is_printable(name, &size);
+        if (size == 1 && byte >= 0x80) {
+            *to++ = (char)(0xc0 | byte >> 6);
+            *to++ = (char)(0x80 | (byte & 0x3f));
+            name++;
+        } else
+            while (size--)
+                *to++ = *name++;
+    }
+    if (result)
+        *to = 0;
+    return result;
+}
+
 batch_take *plan_add(batch_plan *plan, const char *name, const char *path)
 {
     if (plan->count == plan->room) {
@@ -31,9 +53,10 @@ batch_take *plan_add(batch_plan *plan, const char *name, const char *path)
     }
     batch_take *take = &plan->takes[plan->count++];
     *take = (batch_take){.calibration = ULNA_NONE};
-    return plan_set(&take->name, name) && plan_set(&take->path, path) && plan_set(&take->skeleton, "") &&
-                   plan_set(&take->attach, "") && plan_set(&take->subject, "") && plan_set(&take->words, "") &&
-                   plan_set(&take->shared, "") && plan_set(&take->place, "")
+    take->name = name_in_utf8(name);
+    return take->name && plan_set(&take->path, path) && plan_set(&take->skeleton, "") && plan_set(&take->attach, "") &&
+                   plan_set(&take->subject, "") && plan_set(&take->words, "") && plan_set(&take->shared, "") &&
+                   plan_set(&take->place, "")
                ? take
                : NULL;
 }
@@ -295,6 +318,8 @@ ulna_status plan_save_skipped(const batch_plan *plan, const char *path, ulna_err
 void plan_load_skipped(batch_plan *plan, const char *path)
 {
     json_t *object = json_load_file(path, 0, NULL), *notes = json_object_get(object, "notes");
+    if (!object)
+        return;
     plan->unread = (int)json_integer_value(json_object_get(object, "unread"));
     plan->links = (int)json_integer_value(json_object_get(object, "links"));
     json_decref(plan->notes);
@@ -379,8 +404,8 @@ void plan_show(const cli *tool, const batch_plan *plan, const batch_settled *set
             cli_say(tool, "failed %s: %s\n", plan->takes[i].name, plan->takes[i].problem);
     fact_line(
         tool, shown, NULL,
-        "{r.left} take{r.left:/s} to solve[{r.calibrations?}, up to {r.calibrations} calibration{r.calibrations:/s} (more if "
-        "takes need their own)][{r.problems?}, {r.problems} that cannot be solved][{r.done?}; {r.done} done already][{again?}; {again} failed before, which --retry-failed solves "
+        "{r.left} take{r.left:/s} to solve[{r.calibrations?}, {r.calibrations} calibration{r.calibrations:/s}, and one for "
+        "each take whose markers were placed anew][{r.problems?}, {r.problems} that cannot be solved][{r.done?}; {r.done} done already][{again?}; {again} failed before, which --retry-failed solves "
         "again][{r.left_out?}; {r.left_out} recording{r.left_out:/s} left out, as a C3D has the same name]");
     plan_tell_skipped(tool, plan);
     json_decref(shown);

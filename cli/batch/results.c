@@ -9,7 +9,7 @@ static const char *const columns[] = {
     "markers",       "rms_mm",        "rms_max_mm",      "lost",           "doubtful",
     "empty",         "jumps",         "missing_markers", "seconds",        "read_seconds",
     "solve_seconds", "write_seconds", "us_per_frame",    "rms_typical_mm", "placed_anew",
-    "reason_codes",  "message",       "older_files",     "files"};
+    "calibrated_on", "reason_codes",  "message",         "older_files",    "files"};
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
 void results_name_older(const char *output, json_t *row)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -86,6 +87,17 @@ static int stop(batch_run *run, const char *path, int number)
     return 0;
 }
 
+/* The same where a process says so. */
+static int is_unwritten(batch_run *run, const json_t *row)
+{
+    const char *error = json_string_value(json_object_get(row, "error"));
+    if (!json_is_true(json_object_get(row, "is_output")) || !error || strcmp(error, "io") != 0)
+        return 0;
+    run->is_stopped = 1;
+    cli_fail(&run->failure, ULNA_ERR_IO, "%s", json_string_value(json_object_get(row, "message")));
+    return 1;
+}
+
 int run_move_file(batch_run *run, const char *folder, const char *from_name, const char *name)
 {
     char *from = folder_join(folder, from_name), *to = folder_join(run->output, name);
@@ -151,9 +163,18 @@ static json_t *calibrate_apart(const batch_run *run, int index, files_kept *kept
     return NULL;
 }
 
+/* A failure that is not about the recordings, and that the next run may not see. */
+static json_t *fail_uncalibrated(const batch_calibration *group)
+{
+    const char *error = json_string_value(json_object_get(group->result, "error"));
+    const char *message = json_string_value(json_object_get(group->result, "message"));
+    return take_failed(error ? error : "unknown", "no calibration of %s: %s", group->name,
+                       message ? message : "it did not end");
+}
+
 /*
- * With calibrated offsets, the table of the plan, or none. Where its session could not be calibrated, none: `ulna solve` then calibrates on
- * the take itself, or says what is wrong with this take.
+ * With calibrated offsets, the table of the plan, or none. Where the recordings of its session cannot be calibrated, none: `ulna solve`
+ * then calibrates on the take itself, or says what is wrong with this take.
  */
 json_t *run_solve(void *context, int index, int slot, take_key *tell, void *tell_context)
 {
@@ -163,6 +184,8 @@ json_t *run_solve(void *context, int index, int slot, take_key *tell, void *tell
     const char *status = group ? json_string_value(json_object_get(group->result, "status")) : NULL;
     if (take->problem)
         return take_failed(take->error, "%s", take->problem);
+    if (group && (!status || (strcmp(status, "failed") == 0 && !json_object_get(group->result, "key"))))
+        return fail_uncalibrated(group);
     batch_calibration alone = {0};
     int is_calibrated = status && strcmp(status, "done") == 0;
     files_kept kept = files_keep(take->path);
@@ -174,8 +197,11 @@ json_t *run_solve(void *context, int index, int slot, take_key *tell, void *tell
                                                    : NULL};
     json_t *row = take_solve(&run->setup, take, &markers, &kept, run_known_line(run, take), slot, tell, tell_context);
     files_kept_release(&kept);
-    if (json_object_get(row, "verdict"))
+    if (json_object_get(row, "verdict")) {
+        int is_refused = status && strcmp(status, "failed") == 0;
+        put_text(row, "calibrated_on", own || take->is_apart || is_refused ? "take" : is_calibrated ? "session" : "");
         put_flag(row, "placed_anew", own || take->is_apart);
+    }
     json_decref(own);
     free(alone.name);
     free(table);
@@ -225,7 +251,7 @@ static int settle_take(void *context, int index, int slot, const char *key, json
 {
     batch_run *run = context;
     const batch_take *take = &run->plan.takes[run->order[index]];
-    const char *status = json_string_value(json_object_get(row, "status")), *error = NULL;
+    const char *status = json_string_value(json_object_get(row, "status"));
     int goes_on = 1;
     run->bytes_done += take->bytes;
     if (status && strcmp(status, "kept") == 0) {
@@ -233,10 +259,7 @@ static int settle_take(void *context, int index, int slot, const char *key, json
         json_decref(row);
         return goes_on;
     }
-    error = json_string_value(json_object_get(row, "error"));
-    if (json_is_true(json_object_get(row, "is_output")) && error && strcmp(error, "io") == 0) {
-        run->is_stopped = 1;
-        cli_fail(&run->failure, ULNA_ERR_IO, "%s", json_string_value(json_object_get(row, "message")));
+    if (is_unwritten(run, row)) {
         json_decref(row);
         return 0;
     }
@@ -264,6 +287,17 @@ json_t *run_calibrate(void *context, int index, int slot, take_key *tell, void *
     return calibration_find(&run->setup, &run->plan, &run->plan.calibrations[run->groups[index]], slot);
 }
 
+static void note(batch_run *run, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = cli_format(format, arguments);
+    va_end(arguments);
+    if (text)
+        json_array_append_new(run->notes, cli_json_text(text));
+    free(text);
+}
+
 /* Which takes a session is calibrated without, and why. */
 static void note_calibration(batch_run *run, const batch_calibration *group)
 {
@@ -271,18 +305,16 @@ static void note_calibration(batch_run *run, const batch_calibration *group)
     const char *message = json_string_value(json_object_get(group->result, "message"));
     size_t i;
     json_t *row;
-    if (group->take_count < 2 || !status)
-        return; /* what is wrong with a single take, it says itself */
+    if (group->take_count < 2 || !status || !json_object_get(group->result, "key"))
+        return; /* what is wrong with a single take, or with all of them, they say themselves */
     if (strcmp(status, "failed") == 0)
-        files_note_text(run->notes,
-                        "%.200s: its takes cannot be calibrated together (%.200s); each is calibrated by itself",
-                        group->name, message ? message : "");
-    else
+        note(run, "%s: its takes cannot be calibrated together (%s); each is calibrated by itself", group->name,
+             message ? message : "");
+    else if (strcmp(status, "done") == 0)
         json_array_foreach(json_object_get(group->result, "left_out"), i, row)
         {
-            files_note_text(run->notes, "%.200s: calibrated without %.100s: %.180s", group->name,
-                            json_string_value(json_object_get(row, "take")),
-                            json_string_value(json_object_get(row, "message")));
+            note(run, "%s: calibrated without %s: %s", group->name, json_string_value(json_object_get(row, "take")),
+                 json_string_value(json_object_get(row, "message")));
         }
 }
 
@@ -294,8 +326,7 @@ static int settle_calibration(void *context, int index, int slot, const char *ke
     (void)key;
     group->result = row;
     run->calibrated++;
-    note_calibration(run, group);
-    return 1;
+    return !is_unwritten(run, row);
 }
 
 void run_calibrations(batch_run *run)
@@ -309,6 +340,8 @@ void run_calibrations(batch_run *run)
     run->calibrated = 0;
     if (run->group_count)
         (void)pool_run(&pool, run->group_count);
+    for (int i = 0; i < run->group_count; i++)
+        note_calibration(run, &run->plan.calibrations[run->groups[i]]);
 }
 
 int run_split_groups(batch_run *run)

@@ -117,7 +117,7 @@ static void copy_facts(const json_t *object, json_t *row)
 }
 
 /* Names below OUT, and how long they are. */
-static int list_files(const json_t *object, const batch_take *take, json_t *row)
+static int list_files(const json_t *object, const batch_take *take, const char *folder, json_t *row)
 {
     json_t *files = put_list(row, "files");
     const json_t *outputs = json_object_get(object, "outputs");
@@ -125,20 +125,24 @@ static int list_files(const json_t *object, const batch_take *take, json_t *row)
     for (size_t i = 0; i <= json_array_size(outputs); i++) {
         const json_t *name =
             i < json_array_size(outputs) ? json_object_get(json_array_get(outputs, i), "file") : report;
-        const char *path = json_string_value(name), *dot = path ? strrchr(path, '.') : NULL;
+        const char *shown = json_string_value(name), *dot = shown ? strrchr(shown, '.') : NULL;
         struct stat about;
         if (!dot && i == json_array_size(outputs))
             break; /* no report */
         char *final = dot ? malloc(strlen(take->name) + strlen(dot) + 1) : NULL;
-        if (!final || stat(path, &about) != 0) {
-            free(final);
-            return 0;
+        char *path =
+            dot ? folder_file(folder, take->path, NULL, dot + 1) : NULL; /* `shown` is UTF-8, which it may not be */
+        int is_there = final && path && stat(path, &about) == 0;
+        if (is_there) {
+            sprintf(final, "%s%s", take->name, dot);
+            json_t *file = put_row(files);
+            put_text(file, "file", final);
+            put_count(file, "bytes", (long long)about.st_size);
         }
-        sprintf(final, "%s%s", take->name, dot);
-        json_t *file = put_row(files);
-        put_text(file, "file", final);
-        put_count(file, "bytes", (long long)about.st_size);
         free(final);
+        free(path);
+        if (!is_there)
+            return 0;
     }
     return 1;
 }
@@ -153,7 +157,7 @@ static const json_t *failed_output(const json_t *object)
     return json_object_get(object, "error") && json_object_get(object, "frames") ? object : NULL;
 }
 
-static json_t *result_of(int code, const json_t *object, const batch_take *take)
+static json_t *result_of(int code, const json_t *object, const batch_take *take, const char *folder)
 {
     const json_t *unwritten = failed_output(object);
     if (code && (!json_object_get(object, "frames") || unwritten)) {
@@ -164,7 +168,7 @@ static json_t *result_of(int code, const json_t *object, const batch_take *take)
     json_t *row = json_object();
     put_text(row, "status", "done");
     copy_facts(object, row);
-    if (list_files(object, take, row))
+    if (list_files(object, take, folder, row))
         return row;
     json_decref(row);
     return take_failed("io", "an output is missing after the solve");
@@ -222,11 +226,12 @@ static void tell_nothing(const cli *tool, solve_job *job, int count)
         files_put_error(job->failures[i].where, job->failures[i].path, &job->failures[i].error);
 }
 
-static json_t *solve_line(command_line *line, const batch_take *take)
+static json_t *solve_line(command_line *line, const batch_take *take, const char *folder)
 {
     json_t *object = json_object();
     int code = solve_run(&line->tool, object, tell_nothing);
-    json_t *row = code == CLI_USAGE ? take_failed("usage", "%s", line->refusal.message) : result_of(code, object, take);
+    json_t *row =
+        code == CLI_USAGE ? take_failed("usage", "%s", line->refusal.message) : result_of(code, object, take, folder);
     json_decref(object);
     return row;
 }
@@ -313,7 +318,7 @@ json_t *take_solve(const batch_setup *setup, const batch_take *take, const take_
         else if (is_settled(setup, journal_finished(known), key))
             row = json_pack("{s:s, s:b}", "status", "kept", "is_earlier", 1);
         else
-            row = setup->work_folder ? solve_line(&line, take) : take_failed("missing", "not solved yet");
+            row = setup->work_folder ? solve_line(&line, take, folder) : take_failed("missing", "not solved yet");
     }
     put_number(row, "seconds", cli_seconds() - begun);
     command_end(&line);

@@ -47,8 +47,9 @@ static void skeletons_are_found(void **state)
     json_decref(plan);
     expect(tool, "db -o out --dry-run", 1);
     ulna_test_says(tool->out, "failed none/y: there is no skeleton beside it or above: give --skeleton, or a manifest");
-    ulna_test_says(tool->out,
-                   "5 takes to solve, up to 3 calibrations (more if takes need their own), 3 that cannot be solved");
+    ulna_test_says(
+        tool->out,
+        "5 takes to solve, 3 calibrations, and one for each take whose markers were placed anew, 3 that cannot be solved");
     ulna_test_tool_shell(tool, "[ ! -e out ]");
     expect(tool, "db -s human -o out --dry-run", 0);
     expect(tool, "t -o out --dry-run", 0);

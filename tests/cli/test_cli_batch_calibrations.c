@@ -30,7 +30,7 @@ static void calibrations_are_shared(void **state)
     expect(tool, "db -o out --no-reports --options '--frames 1:50' --dry-run", 0);
     ulna_test_says(
         tool->out,
-        "4 takes to solve, up to 1 calibration (more if takes need their own); 2 done already; 1 failed before");
+        "4 takes to solve, 1 calibration, and one for each take whose markers were placed anew; 2 done already; 1 failed before");
     expect(tool, "db -o out --no-reports --options '--frames 1:50'", 1);
     ulna_test_tool_shell(tool, "ls -i out/calibration/anna/anna.csv | cmp - before && exit 1; exit 0");
     /* Markers that nobody knows. */
@@ -69,8 +69,9 @@ static void markers_may_be_placed_anew(void **state)
              ulna_test_data_dir(), ulna_test_data_dir());
     ulna_test_tool_shell(tool, command);
     expect(tool, "anew -o out --dry-run", 0);
-    ulna_test_says(tool->out,
-                   "4 takes to solve, up to 1 calibration (more if takes need their own)"); /* two are made */
+    ulna_test_says(
+        tool->out,
+        "4 takes to solve, 1 calibration, and one for each take whose markers were placed anew"); /* two are made */
     expect(tool, "anew -o out --no-reports --options '--frames 1:500'", 0);
     ulna_test_says(tool->out, "calibrated by itself: its markers were placed anew");
     static const char *const takes[] = {"HDM_dg_01-03_01_120", "HDM_dg_1", "HDM_dg_2"};
@@ -130,8 +131,9 @@ static void broken_takes_are_left_out(void **state)
     assert_int_equal(integer(summary, "done"), 3);
     assert_int_equal(json_array_size(notes), 2);
     expect_note(notes, "anna/anna: calibrated without anna/anna_4: anna_4.c3d: this is not a C3D file");
-    expect_note(notes,
-                "none/none: its takes cannot be calibrated together (none of its recordings can be read); each is");
+    expect_note(
+        notes,
+        "none/none: its takes cannot be calibrated together (none of its 3 largest recordings can be used); each is");
     json_decref(summary);
     /* By the three takes that can be read, not by one of them. */
     char *record = ulna_test_tool_file(tool, "out/calibration/anna/anna.json");
@@ -170,6 +172,59 @@ static void refused_takes_are_left_out(void **state)
     expect_result(tool, "out", "bob_3", "failed", "bob_3.trc: ");
 }
 
+static void expect_calibrated_on(ulna_test_tool *tool, const char *output, const char *take, const char *on)
+{
+    json_t *row = result_of(tool, output, take);
+    assert_string_equal(json_string_value(json_object_get(row, "calibrated_on")), on);
+    json_decref(row);
+}
+
+/* bob_1, the larger one, is good; limbs and head of bob_2 are torn off. The calibration of both fails, and does not say whose fault it is. */
+static void the_take_at_fault_is_left_out(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(
+        tool,
+        "rm -rf db; " ULNA " sample -q t && mkdir db && cp t/human.asf db/bob.asf && " ULNA
+        " convert -q t/walk.c3d w.csv && awk -F, -v OFS=, '/^#/ {print; next} /^frame/ {for (i = 3; i <= NF; i++) part[i] = "
+        "$i ~ /^.(UPA|ELB|FRM|WR|FIN)/ ? 1 : $i ~ /^.(THI|KNE|TIB|SHN|ANK|HEE|TOE|MT)/ ? 2 : $i ~ /HD/ ? 3 : 0; print; "
+        "next} {for (i = 3; i <= NF; i++) if (part[i]) $i += sin(NR / 9 + 2 * part[i] + i % 3); print}' w.csv >x.csv && " ULNA
+        " convert -q w.csv db/bob_1.trc && " ULNA
+        " convert -q x.csv db/bob_2.trc && head -c 1000000 /dev/zero | tr '\\0' "
+        "'\\n' >>db/bob_1.trc");
+    json_t *summary = summary_of(tool, "db -o out --no-reports", 1);
+    json_t *notes = json_object_get(summary, "calibration_notes");
+    assert_int_equal(json_array_size(notes), 1);
+    expect_note(notes, "bob: calibrated without bob_2: bob_2.trc: ");
+    json_decref(summary);
+    expect_result(tool, "out", "bob_1", "done", NULL);
+    expect_calibrated_on(tool, "out", "bob_1", "session");
+}
+
+/* A limit, or a folder that cannot be written, says nothing of the takes: they fail, or the batch stops, and the next run calibrates. No take is
+ * solved by itself meanwhile, so that results do not depend on it. */
+static void passing_failures_do_not_stay(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool,
+                         "rm -rf db; " ULNA " sample -q t && mkdir db && cp t/human.asf db/anna.asf && for i in 1 2 3; "
+                         "do cp t/walk.c3d db/anna_$i.c3d; done");
+    expect(tool, "db -o whole --no-reports", 0);
+    expect_calibrated_on(tool, "whole", "anna_1", "session");
+    expect(tool, "db -o out --no-reports --time-limit 0.02", 1);
+    expect_result(tool, "out", "anna_1", "failed", "no calibration of anna: stopped after 0.02 s");
+    expect_plan(tool, "db -o out --no-reports", 3, 0, 0);
+    expect(tool, "db -o out --no-reports", 0);
+    ulna_test_tool_shell(tool, "for i in 1 2 3; do cmp whole/anna_$i.amc out/anna_$i.amc || exit 1; done");
+    /* With a file where its folder should be. */
+    ulna_test_tool_shell(tool, "mkdir -p out2/journal && echo >out2/calibration");
+    expect(tool, "db -o out2 --no-reports", 4);
+    ulna_test_says(tool->err, "out2/calibration/anna.csv: cannot write the table of markers: ");
+    ulna_test_tool_shell(tool, "[ -z \"$(ls out2/*.amc 2>/dev/null)\" ] && rm out2/calibration");
+    expect(tool, "db -o out2 --no-reports", 0);
+    ulna_test_tool_shell(tool, "for i in 1 2 3; do cmp whole/anna_$i.amc out2/anna_$i.amc || exit 1; done");
+}
+
 static void calibrations_are_shown_on_a_terminal(void **state)
 {
     ulna_test_tool *tool = *state;
@@ -187,8 +242,13 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_takes, ulna_test_tool_close)
     const struct CMUnitTest tests[] = {
-        TEST(calibrations_are_shared),    TEST(markers_may_be_placed_anew),           TEST(broken_takes_are_left_out),
-        TEST(refused_takes_are_left_out), TEST(calibrations_are_shown_on_a_terminal),
+        TEST(calibrations_are_shared),
+        TEST(markers_may_be_placed_anew),
+        TEST(broken_takes_are_left_out),
+        TEST(refused_takes_are_left_out),
+        TEST(the_take_at_fault_is_left_out),
+        TEST(passing_failures_do_not_stay),
+        TEST(calibrations_are_shown_on_a_terminal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

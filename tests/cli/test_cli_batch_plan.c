@@ -254,6 +254,35 @@ static void merges_name_what_failed(void **state)
     json_decref(counts);
 }
 
+/* Two names that are not UTF-8, and the same but for a byte that is not. */
+static void names_may_be_latin(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(
+        tool, "rm -rf db; e=$(printf '\\351') g=$(printf '\\350'); mkdir -p db/$e db/$g || touch no-such-name; "
+              "cp take.c3d db/$e/x_$e.c3d; cp take.c3d db/$g/x_$e.c3d");
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(count_of(tool, "db -s human -o out --no-reports --formats csv", 0, "done"), 2);
+        assert_int_equal(count_of(tool, "db -s human -o out --no-reports --formats csv", 0, "kept"), 2);
+        ulna_test_tool_shell(tool, "[ -s out/\303\251/x_\303\251.csv ] && [ -s out/\303\250/x_\303\251.csv ]");
+    }
+}
+
+/* Another way to say the same name would be another file of the same take, or of the batch's own. */
+static void names_are_plain(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool,
+                         "f=$(pwd)/take.c3d; for n in ./plan ./a a/./b a/b . a/; do echo \"$f,human,$n\"; done | sed "
+                         "'1i take,skeleton,name' >m.csv");
+    expect(tool, "m.csv -o out --no-reports --formats csv", 1);
+    ulna_test_says(tool->out, "6 takes: 1 solved, 5 failed");
+    ulna_test_says(tool->out, "m.csv:2: the name './plan' is not one of a file below the output folder");
+    expect(tool, "--merge out", 1);
+    ulna_test_says(tool->out, "6 takes: 1 solved, 5 failed");
+    assert_null(strstr(tool->out, "plan.csv:"));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_takes, ulna_test_tool_close)
@@ -268,6 +297,8 @@ int main(void)
         TEST(failed_rows_have_an_error),
         TEST(failures_name_the_line_of_the_manifest),
         TEST(merges_name_what_failed),
+        TEST(names_may_be_latin),
+        TEST(names_are_plain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
