@@ -236,7 +236,7 @@ static void reasons_are_listed(void **state)
     assert_true(fabs(number(row, "rms_typical_mm") - number(solved, "rms_typical_mm")) < 1e-6);
     assert_true(json_is_false(json_object_get(row, "placed_anew")));
     assert_true(json_array_size(codes) > 1);
-    char cell[300] = ",false,\"", *table = ulna_test_tool_file(tool, "out/results.csv");
+    char cell[300] = ",false,,\"", *table = ulna_test_tool_file(tool, "out/results.csv");
     size_t i;
     json_array_foreach(codes, i, item)
     {
@@ -246,7 +246,7 @@ static void reasons_are_listed(void **state)
     }
     snprintf(cell + strlen(cell), sizeof cell - strlen(cell), "\",");
     ulna_test_says(table, cell);
-    ulna_test_says(table, ",us_per_frame,rms_typical_mm,placed_anew,reason_codes,message,older_files,files\n");
+    ulna_test_says(table, ",us_per_frame,rms_typical_mm,placed_anew,calibrated_on,reason_codes,message,older_files,files\n");
     free(table);
     json_decref(solved);
     json_decref(row);
