@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/algorithms.h"
 #include "support.h"
 
 #ifndef ULNA_BENCH_TOOL
@@ -239,12 +240,6 @@ static void measure_format(const contestant *by, int format, int round, costs *c
         c->parts = o;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The median over the rounds: the two runs of a round see the same hour. The ratio of the least ones does not: of one tool against itself,
  * with others on the machine, it was off by up to 14 %, the median by 3 % in the same runs. */
 static double ratio_of(const costs *own, const costs *other, int format)
@@ -252,8 +247,7 @@ static double ratio_of(const costs *own, const costs *other, int format)
     double ratios[ROUNDS];
     for (int round = 0; round < ROUNDS; round++)
         ratios[round] = own->us[format][round] / other->us[format][round];
-    qsort(ratios, ROUNDS, sizeof *ratios, by_value);
-    return ratios[ROUNDS / 2];
+    return ulna_quick_median(ratios, ROUNDS);
 }
 
 static void add_against(bench_report *report, const costs *own, const costs *other)

@@ -287,12 +287,12 @@ int files_fail(json_t *object, const char *path, const ulna_error *error)
 
 void files_note_text(json_t *notes, const char *format, ...)
 {
-    char text[512];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    char *text = cli_format(format, arguments);
     va_end(arguments);
-    json_array_append_new(notes, cli_json_text(text));
+    json_array_append_new(notes, text ? cli_json_text(text) : json_null());
+    free(text);
 }
 
 /* How often the remark is made, and whether an earlier one says the same of another place. */

@@ -119,7 +119,7 @@ static void say_failures(batch_run *run, const json_t *rows)
     json_t *row;
     json_array_foreach(rows, i, row)
     {
-        if (!run->tool->json && strcmp(json_string_value(json_object_get(row, "status")), "failed") == 0)
+        if (!run->tool->json && row_is(row, "failed"))
             run_say_take(run, row, 0);
     }
 }
@@ -269,10 +269,8 @@ static int find_settled(batch_run *run, batch_settled *settled)
         if (!known)
             continue;
         json_t *row = run_solve(run, i, 0, forget_key, NULL);
-        const char *status = json_string_value(json_object_get(row, "status"));
-        if (status && strcmp(status, "kept") == 0) {
-            status = json_string_value(json_object_get(known, "status"));
-            int is_done = strcmp(status, "done") == 0 || json_is_true(json_object_get(row, "is_earlier"));
+        if (row_is(row, "kept")) {
+            int is_done = row_is(known, "done") || json_is_true(json_object_get(row, "is_earlier"));
             settled[run->order[i]] = is_done ? BATCH_DONE : BATCH_FAILED;
         }
         json_decref(row);

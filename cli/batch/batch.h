@@ -75,6 +75,8 @@ int plan_is_own(const char *output, const char *path);
 int plan_finish(batch_plan *plan);
 /* Takes it out of its group, into one of its own. 0 without memory. */
 int plan_calibrate_alone(batch_plan *plan, int index);
+/* The name of such a group; free() it. NULL without memory. */
+char *plan_name_alone(const batch_take *take);
 /* A new take, all of whose texts are empty; NULL without memory. */
 batch_take *plan_add(batch_plan *plan, const char *name, const char *path);
 /* Replaces a text; 0 without memory. */
@@ -131,6 +133,8 @@ typedef struct take_markers {
 typedef void take_key(void *context, const char *key);
 json_t *take_solve(const batch_setup *setup, const batch_take *take, const take_markers *markers, files_kept *kept,
                    json_t *known, int slot, take_key *tell, void *context);
+/* Has a row, or a line of the journal, this status? Not one that is NULL. */
+int row_is(const json_t *row, const char *status);
 /* A row of a take that failed. `error` is a word for programs: one of `ulna solve --json`, or "time" (--time-limit), "crash" (its process
  * ended without a result). */
 json_t *take_failed(const char *error, const char *format, ...) ULNA_PRINTF(2, 3);

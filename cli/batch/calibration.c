@@ -57,23 +57,37 @@ static int is_calibration_needed(const batch_take *take)
     return is_needed;
 }
 
-/* With these takes of the plan, to `path`. */
-static json_t *calibrate_with(const batch_plan *plan, const int *takes, int count, const char *path, char key[20])
+/* `ulna calibrate` with these takes of the plan, to `path`. The exit code of its parsing; command_end it. */
+static int make_command(const batch_plan *plan, const int *takes, int count, const char *path, command_line *line)
 {
     const batch_take *take = &plan->takes[takes[0]];
-    json_t *object = json_object(), *row = NULL;
-    command_line line = command_begin("calibrate");
-    command_add_pair(&line, "-s", take->skeleton);
-    command_add_pair(&line, "-o", path);
-    command_add_pair(&line, "--threads", "1");
-    (void)command_add_options(&line, take->shared);
-    command_add_pair(&line, "-m", take->path);
+    *line = command_begin("calibrate");
+    command_add_pair(line, "-s", take->skeleton);
+    command_add_pair(line, "-o", path);
+    command_add_pair(line, "--threads", "1");
+    (void)command_add_options(line, take->shared);
+    command_add_pair(line, "-m", take->path);
     for (int i = 1; i < count; i++)
-        command_add(&line, plan->takes[takes[i]].path);
-    int code = command_parse(&line);
-    if (!code && key)
+        command_add(line, plan->takes[takes[i]].path);
+    return command_parse(line);
+}
+
+/* Of all takes that may be calibrated with, also of those that will be left out: once one of them is mended, the key is another. */
+static void find_key(const batch_plan *plan, const batch_calibration *group, char key[20])
+{
+    command_line line;
+    key[0] = 0;
+    if (!make_command(plan, group->takes, group->take_count, "", &line))
         command_key(&line, key);
-    else if (!code)
+    command_end(&line);
+}
+
+static json_t *calibrate_with(const batch_plan *plan, const int *takes, int count, const char *path)
+{
+    json_t *object = json_object(), *row = NULL;
+    command_line line;
+    int code = make_command(plan, takes, count, path, &line);
+    if (!code)
         code = calibrate_run(&line.tool, object);
     if (json_object_get(object, "output")) { /* also where the takes do not quite agree */
         row = json_pack("{s:s, s:O}", "status", "done", "calibration", object);
@@ -83,7 +97,8 @@ static json_t *calibrate_with(const batch_plan *plan, const int *takes, int coun
     else {
         json_t *table = cli_json_text(path);
         row = take_failure_of(object);
-        put_flag(row, "is_output", json_equal(json_object_get(object, "file"), table));
+        if (json_equal(json_object_get(object, "file"), table))
+            put_flag(row, "is_output", 1);
         json_decref(table);
     }
     json_decref(object);
@@ -91,16 +106,11 @@ static json_t *calibrate_with(const batch_plan *plan, const int *takes, int coun
     return row;
 }
 
-static int is_done(const json_t *row)
-{
-    return strcmp(json_string_value(json_object_get(row, "status")), "done") == 0;
-}
-
-/* A failure that says nothing of the recordings, and may be gone in the next run: no memory, or the disk. It is not kept. */
+/* A failure that says nothing of the recordings, and may be gone in the next run: no memory, or no room for the table. It is not kept. */
 static int is_passing(const json_t *row)
 {
     const char *error = json_string_value(json_object_get(row, "error"));
-    return error && (strcmp(error, "memory") == 0 || strcmp(error, "io") == 0);
+    return json_is_true(json_object_get(row, "is_output")) || (error && strcmp(error, "memory") == 0);
 }
 
 /* What a calibration is made with, and without. */
@@ -186,8 +196,8 @@ static int leave_out_refused(session *s, const char *path, json_t *together)
 {
     int refused = 0;
     for (int i = 0; i < s->count && !s->passing; i++) {
-        json_t *alone = s->count > 1 ? calibrate_with(s->plan, &s->takes[i], 1, path, NULL) : json_incref(together);
-        if (!is_done(alone)) {
+        json_t *alone = s->count > 1 ? calibrate_with(s->plan, &s->takes[i], 1, path) : json_incref(together);
+        if (!row_is(alone, "done")) {
             leave_out(s, &s->plan->takes[s->takes[i]], alone);
             refused++;
         }
@@ -208,8 +218,8 @@ static json_t *find_offsets(const batch_plan *plan, const batch_calibration *gro
         goes_on = is_needed && s.count && !s.passing;
         if (goes_on) {
             json_decref(row);
-            row = calibrate_with(plan, s.takes, s.count, path, NULL);
-            goes_on = !is_done(row) && !is_passing(row) && leave_out_refused(&s, path, row);
+            row = calibrate_with(plan, s.takes, s.count, path);
+            goes_on = !row_is(row, "done") && !is_passing(row) && leave_out_refused(&s, path, row);
         }
     }
     if (s.passing || !is_needed || !s.count) {
@@ -219,20 +229,12 @@ static json_t *find_offsets(const batch_plan *plan, const batch_calibration *gro
                   ? json_pack("{s:s}", "status", "not needed")
                   : take_failed("argument", "none of its %d largest recordings can be used", group->take_count);
     }
-    if (is_done(row))
+    if (row_is(row, "done"))
         json_object_set(row, "distances", s.distances);
     json_object_set_new(row, "left_out", s.left_out);
     json_decref(s.distances);
     json_decref(s.passing);
     return row;
-}
-
-static int write_record(const json_t *row, const char *path, ulna_error *error)
-{
-    char *text = json_dumps(row, JSON_INDENT(2));
-    ulna_status status = text ? cli_write_text(path, text, strlen(text), error) : cli_no_memory(error);
-    free(text);
-    return status == ULNA_OK;
 }
 
 /* From the slot to their places. Where there is a record, there is its table: an older one goes first, the new one comes last. */
@@ -242,8 +244,8 @@ static json_t *keep_calibration(json_t *row, const char *const made[2], const ch
     json_t *unused = json_object();
     ulna_error_clear(&error);
     errno = 0;
-    int is_found = is_done(row);
-    int is_kept = write_record(row, made[1], &error) && !folder_make_for(unused, places[0]);
+    int is_found = row_is(row, "done");
+    int is_kept = cli_write_json(made[1], row, &error) == ULNA_OK && !folder_make_for(unused, places[0]);
     is_kept = is_kept && (remove(places[1]) == 0 || errno == ENOENT);
     for (int i = is_found ? 0 : 1; i < 2 && is_kept; i++)
         is_kept = rename(made[i], places[i]) == 0;
@@ -261,11 +263,10 @@ static json_t *load_record(const batch_setup *setup, const char *path, const cha
 {
     json_t *known = json_load_file(path, 0, NULL);
     const char *before = json_string_value(json_object_get(known, "key"));
-    const char *status = json_string_value(json_object_get(known, "status"));
-    int is_same = before && status && strcmp(before, key) == 0;
-    if (is_same && strcmp(status, "failed") == 0)
+    int is_same = before && strcmp(before, key) == 0;
+    if (is_same && row_is(known, "failed"))
         is_same = !setup->is_retried;
-    else if (is_same && strcmp(status, "done") == 0)
+    else if (is_same && row_is(known, "done"))
         is_same = access(table, R_OK) == 0;
     if (is_same)
         return known;
@@ -281,7 +282,7 @@ static json_t *find_calibration(const batch_setup *setup, const batch_plan *plan
     char *record = calibration_path(setup->output, group, ".json");
     json_t *row = NULL;
     if (table && record) {
-        json_decref(calibrate_with(plan, group->takes, group->take_count, table, key));
+        find_key(plan, group, key);
         row = load_record(setup, record, table, key);
     }
     free(table);
@@ -315,7 +316,7 @@ json_t *calibration_find(const batch_setup *setup, const batch_plan *plan, const
     int lock = lock_group(setup, group);
     if (table && record && final_table && final_record) {
         const char *const made[] = {table, record}, *const places[] = {final_table, final_record};
-        json_decref(calibrate_with(plan, group->takes, group->take_count, table, key));
+        find_key(plan, group, key);
         row = load_record(setup, final_record, final_table, key);
         if (!row) {
             row = find_offsets(plan, group, table);

@@ -26,9 +26,8 @@ enum { SHARDS_MOST = 65536 };
 static void add_line(json_t *lines, json_t *line)
 {
     const char *take = json_string_value(json_object_get(line, "take"));
-    const char *status = json_string_value(json_object_get(line, "status"));
     const json_t *before = take ? json_object_get(lines, take) : NULL;
-    if (status && strcmp(status, "failed") == 0 && !json_object_get(line, "error"))
+    if (row_is(line, "failed") && !json_object_get(line, "error"))
         put_text(line, "error", "unknown"); /* by an earlier version */
     if (take && (!before || json_number_value(json_object_get(line, "time")) >=
                                 json_number_value(json_object_get(before, "time"))))
@@ -72,8 +71,7 @@ json_t *journal_read(const char *output)
 
 json_t *journal_finished(json_t *line)
 {
-    const char *status = json_string_value(json_object_get(line, "status"));
-    return status && strcmp(status, "done") == 0 ? line : json_object_get(line, "earlier");
+    return row_is(line, "done") ? line : json_object_get(line, "earlier");
 }
 
 /* ---- the lock --------------------------------------------------------------------------------------------------------------------- */

@@ -159,7 +159,7 @@ static int is_good_name(const char *name)
 /* A manifest that is being read. */
 typedef struct manifest {
     const char *path, *folder; /* files are relative to the folder */
-    int is_own;                /* nobody knows its lines */
+    int is_own;                /* OUT/plan.csv, whose lines its user did not write */
     const batch_common *common;
     batch_plan *plan;
 } manifest;

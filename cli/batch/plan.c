@@ -19,28 +19,6 @@ int plan_set(char **text, const char *value)
     return copy != NULL;
 }
 
-/* Names of takes are those of outputs, and keys in tables and the journal, which are UTF-8. What is not is taken for Latin-1, in which each
- * byte is the number of its character: two names stay two names. NULL without memory. */
-static char *name_in_utf8(const char *name)
-{
-    char *result = malloc(2 * strlen(name) + 1), *to = result;
-    while (result && *name) {
-        int size = 1;
-        const unsigned char byte = (unsigned char)*name;
-        (void)cli_is_printable(name, &size);
-        if (size == 1 && byte >= 0x80) {
-            *to++ = (char)(0xc0 | byte >> 6);
-            *to++ = (char)(0x80 | (byte & 0x3f));
-            name++;
-        } else
-            while (size--)
-                *to++ = *name++;
-    }
-    if (result)
-        *to = 0;
-    return result;
-}
-
 batch_take *plan_add(batch_plan *plan, const char *name, const char *path)
 {
     if (plan->count == plan->room) {
@@ -53,10 +31,9 @@ batch_take *plan_add(batch_plan *plan, const char *name, const char *path)
     }
     batch_take *take = &plan->takes[plan->count++];
     *take = (batch_take){.calibration = ULNA_NONE};
-    take->name = name_in_utf8(name);
-    return take->name && plan_set(&take->path, path) && plan_set(&take->skeleton, "") && plan_set(&take->attach, "") &&
-                   plan_set(&take->subject, "") && plan_set(&take->words, "") && plan_set(&take->shared, "") &&
-                   plan_set(&take->place, "")
+    return plan_set(&take->name, name) && plan_set(&take->path, path) && plan_set(&take->skeleton, "") &&
+                   plan_set(&take->attach, "") && plan_set(&take->subject, "") && plan_set(&take->words, "") &&
+                   plan_set(&take->shared, "") && plan_set(&take->place, "")
                ? take
                : NULL;
 }
@@ -98,6 +75,33 @@ void plan_release(batch_plan *plan)
 }
 
 /* ---- the plan as a whole --------------------------------------------------------------------------------------------------- */
+
+/* Names of takes and subjects are those of outputs, and keys in tables and the journal, which are UTF-8. A byte that is not is taken for
+ * Latin-1, where it is the number of its character. 0 without memory. */
+static int make_utf8(char **text)
+{
+    const char *from = *text;
+    char *result = malloc(2 * strlen(from) + 1), *to = result;
+    while (result && *from) {
+        const unsigned char byte = (unsigned char)*from;
+        int size;
+        (void)cli_is_printable(from, &size);
+        if (size == 1 && byte >= 0x80) {
+            *to++ = (char)(0xc0 | byte >> 6);
+            *to++ = (char)(0x80 | (byte & 0x3f));
+        } else {
+            memcpy(to, from, (size_t)size);
+            to += size;
+        }
+        from += size;
+    }
+    if (!result)
+        return 0;
+    *to = 0;
+    free(*text);
+    *text = result;
+    return 1;
+}
 
 static int by_name(const void *a, const void *b)
 {
@@ -228,14 +232,19 @@ static int find_group(batch_plan *plan, int index)
     return add_group(plan, unique);
 }
 
-int plan_calibrate_alone(batch_plan *plan, int index)
+char *plan_name_alone(const batch_take *take)
 {
-    batch_take *take = &plan->takes[index];
     size_t size = strlen(take->name) + 16;
     char *name = malloc(size);
     if (name)
         snprintf(name, size, "%s~take", take->name);
-    int group = add_group(plan, name);
+    return name;
+}
+
+int plan_calibrate_alone(batch_plan *plan, int index)
+{
+    batch_take *take = &plan->takes[index];
+    int group = add_group(plan, plan_name_alone(take));
     if (group == ULNA_NONE)
         return 0;
     take->calibration = group;
@@ -248,6 +257,8 @@ int plan_finish(batch_plan *plan)
 {
     char *here = getcwd(NULL, 0);
     int is_done = here != NULL;
+    for (int i = 0; i < plan->count && is_done; i++)
+        is_done = make_utf8(&plan->takes[i].name) && make_utf8(&plan->takes[i].subject);
     if (plan->count)
         qsort(plan->takes, (size_t)plan->count, sizeof *plan->takes, by_name);
     for (int i = 0; i < plan->count && is_done; i++) {
@@ -308,9 +319,7 @@ ulna_status plan_save_skipped(const batch_plan *plan, const char *path, ulna_err
 {
     json_t *object = json_object();
     plan_put_skipped(plan, object);
-    char *text = json_dumps(object, JSON_INDENT(2));
-    ulna_status status = text ? cli_write_text(path, text, strlen(text), error) : cli_no_memory(error);
-    free(text);
+    ulna_status status = cli_write_json(path, object, error);
     json_decref(object);
     return status;
 }

@@ -269,12 +269,6 @@ static char *find_line(const worker *w, char kind)
     return line && strchr(line, '\n') ? line + 1 : NULL;
 }
 
-static int is_failure(const json_t *result)
-{
-    const char *status = json_string_value(json_object_get(result, "status"));
-    return status && strcmp(status, "failed") == 0;
-}
-
 /* What fails for want of memory where there is a limit says which option raises it. */
 static void name_limit(const batch_pool *pool, json_t *result)
 {
@@ -295,7 +289,7 @@ static int finish(const batch_pool *pool, worker *w, int slot)
     if (key_line)
         snprintf(key, sizeof key, "%.*s", (int)strcspn(key_line, "\n"), key_line);
     json_t *result = result_line && !is_late ? json_loadb(result_line, strcspn(result_line, "\n"), 0, NULL) : NULL;
-    const int has_failed = !result || is_failure(result);
+    const int has_failed = !result || row_is(result, "failed");
     int state = 0;
     w->index = -1;
     w->done++;

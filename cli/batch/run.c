@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -63,7 +62,7 @@ void run_say_take(batch_run *run, const json_t *row, int is_done)
  * those that failed in an earlier run. */
 static void tell_take(batch_run *run, json_t *row, int is_kept)
 {
-    int is_done = strcmp(json_string_value(json_object_get(row, "status")), "done") == 0;
+    int is_done = row_is(row, "done");
     run->done += is_done;
     run->failed += !is_done;
     run->kept += is_kept;
@@ -140,36 +139,42 @@ json_t *run_known_line(const batch_run *run, const batch_take *take)
     return take->is_namesake ? NULL : line;
 }
 
+/* Is a calibration missing for a reason that is not about the recordings, so that the next run may have it? */
+static int is_undecided(const json_t *result)
+{
+    return !result || (row_is(result, "failed") && !json_object_get(result, "key"));
+}
+
 /*
  * Calibrated by itself, where the markers of this take are not where they were in those that its group was calibrated with. NULL: they
- * are, or it cannot be calibrated alone. free() the name of the group.
+ * are, or its recording cannot be calibrated alone. free() the name of the group.
  */
 static json_t *calibrate_apart(const batch_run *run, int index, files_kept *kept, int slot, batch_calibration *alone)
 {
     const batch_take *take = &run->plan.takes[index];
     const batch_calibration *group = &run->plan.calibrations[take->calibration];
-    size_t size = strlen(take->name) + 16;
     if (group->take_count < 2 || !placement_differs(json_object_get(group->result, "distances"), kept, NULL))
         return NULL;
-    *alone = (batch_calibration){.name = malloc(size), .takes = &index, .take_count = 1};
+    *alone = (batch_calibration){.name = plan_name_alone(take), .takes = &index, .take_count = 1};
     if (!alone->name)
-        return NULL;
-    snprintf(alone->name, size, "%s~take", take->name);
+        return take_failed("memory", "out of memory");
     json_t *result = calibration_find(&run->setup, &run->plan, alone, slot);
     alone->takes = NULL;
-    if (strcmp(json_string_value(json_object_get(result, "status")), "done") == 0)
+    if (row_is(result, "done") || is_undecided(result))
         return result;
     json_decref(result);
     return NULL;
 }
 
-/* A failure that is not about the recordings, and that the next run may not see. */
-static json_t *fail_uncalibrated(const batch_calibration *group)
+/* Of a calibration that is undecided. */
+static json_t *fail_uncalibrated(const char *name, const json_t *result)
 {
-    const char *error = json_string_value(json_object_get(group->result, "error"));
-    const char *message = json_string_value(json_object_get(group->result, "message"));
-    return take_failed(error ? error : "unknown", "no calibration of %s: %s", group->name,
-                       message ? message : "it did not end");
+    const char *error = json_string_value(json_object_get(result, "error"));
+    const char *message = json_string_value(json_object_get(result, "message"));
+    json_t *row =
+        take_failed(error ? error : "unknown", "no calibration of %s: %s", name, message ? message : "it did not end");
+    json_object_set(row, "is_output", json_object_get(result, "is_output"));
+    return row;
 }
 
 /*
@@ -181,15 +186,21 @@ json_t *run_solve(void *context, int index, int slot, take_key *tell, void *tell
     const batch_run *run = context;
     const batch_take *take = &run->plan.takes[run->order[index]];
     const batch_calibration *group = take->calibration == ULNA_NONE ? NULL : &run->plan.calibrations[take->calibration];
-    const char *status = group ? json_string_value(json_object_get(group->result, "status")) : NULL;
     if (take->problem)
         return take_failed(take->error, "%s", take->problem);
-    if (group && (!status || (strcmp(status, "failed") == 0 && !json_object_get(group->result, "key"))))
-        return fail_uncalibrated(group);
+    if (group && is_undecided(group->result))
+        return fail_uncalibrated(group->name, group->result);
     batch_calibration alone = {0};
-    int is_calibrated = status && strcmp(status, "done") == 0;
+    int is_calibrated = group && row_is(group->result, "done");
     files_kept kept = files_keep(take->path);
     json_t *own = is_calibrated ? calibrate_apart(run, run->order[index], &kept, slot, &alone) : NULL;
+    if (own && is_undecided(own)) {
+        json_t *row = fail_uncalibrated(take->name, own);
+        files_kept_release(&kept);
+        json_decref(own);
+        free(alone.name);
+        return row;
+    }
     char *table = is_calibrated ? calibration_path(run->output, own ? &alone : group, ".csv") : NULL;
     take_markers markers = {.table = table ? table : take->attach,
                             .calibration = own     ? own
@@ -198,7 +209,7 @@ json_t *run_solve(void *context, int index, int slot, take_key *tell, void *tell
     json_t *row = take_solve(&run->setup, take, &markers, &kept, run_known_line(run, take), slot, tell, tell_context);
     files_kept_release(&kept);
     if (json_object_get(row, "verdict")) {
-        int is_refused = status && strcmp(status, "failed") == 0;
+        int is_refused = group && row_is(group->result, "failed");
         put_text(row, "calibrated_on", own || take->is_apart || is_refused ? "take" : is_calibrated ? "session" : "");
         put_flag(row, "placed_anew", own || take->is_apart);
     }
@@ -251,10 +262,9 @@ static int settle_take(void *context, int index, int slot, const char *key, json
 {
     batch_run *run = context;
     const batch_take *take = &run->plan.takes[run->order[index]];
-    const char *status = json_string_value(json_object_get(row, "status"));
     int goes_on = 1;
     run->bytes_done += take->bytes;
-    if (status && strcmp(status, "kept") == 0) {
+    if (row_is(row, "kept")) {
         goes_on = keep_take(run, take, key, json_is_true(json_object_get(row, "is_earlier")));
         json_decref(row);
         return goes_on;
@@ -263,7 +273,7 @@ static int settle_take(void *context, int index, int slot, const char *key, json
         json_decref(row);
         return 0;
     }
-    if (status && strcmp(status, "done") == 0)
+    if (row_is(row, "done"))
         goes_on = move_outputs(run, take, slot, row);
     else
         json_object_set(row, "earlier", journal_finished(run_known_line(run, take)));
@@ -287,34 +297,23 @@ json_t *run_calibrate(void *context, int index, int slot, take_key *tell, void *
     return calibration_find(&run->setup, &run->plan, &run->plan.calibrations[run->groups[index]], slot);
 }
 
-static void note(batch_run *run, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    char *text = cli_format(format, arguments);
-    va_end(arguments);
-    if (text)
-        json_array_append_new(run->notes, cli_json_text(text));
-    free(text);
-}
-
 /* Which takes a session is calibrated without, and why. */
 static void note_calibration(batch_run *run, const batch_calibration *group)
 {
-    const char *status = json_string_value(json_object_get(group->result, "status"));
     const char *message = json_string_value(json_object_get(group->result, "message"));
     size_t i;
     json_t *row;
-    if (group->take_count < 2 || !status || !json_object_get(group->result, "key"))
+    if (group->take_count < 2 || is_undecided(group->result))
         return; /* what is wrong with a single take, or with all of them, they say themselves */
-    if (strcmp(status, "failed") == 0)
-        note(run, "%s: its takes cannot be calibrated together (%s); each is calibrated by itself", group->name,
-             message ? message : "");
-    else if (strcmp(status, "done") == 0)
+    if (row_is(group->result, "failed"))
+        files_note_text(run->notes, "%s: its takes cannot be calibrated together (%s); each is calibrated by itself",
+                        group->name, message ? message : "");
+    else if (row_is(group->result, "done"))
         json_array_foreach(json_object_get(group->result, "left_out"), i, row)
         {
-            note(run, "%s: calibrated without %s: %s", group->name, json_string_value(json_object_get(row, "take")),
-                 json_string_value(json_object_get(row, "message")));
+            files_note_text(run->notes, "%s: calibrated without %s: %s", group->name,
+                            json_string_value(json_object_get(row, "take")),
+                            json_string_value(json_object_get(row, "message")));
         }
 }
 

@@ -69,6 +69,12 @@ json_t *take_failed(const char *error, const char *format, ...)
     return row;
 }
 
+int row_is(const json_t *row, const char *status)
+{
+    const char *own = json_string_value(json_object_get(row, "status"));
+    return own && strcmp(own, status) == 0;
+}
+
 json_t *take_failure_of(const json_t *object)
 {
     const json_t *error = json_object_get(object, "error"), *line = json_object_get(error, "line"),
@@ -197,10 +203,9 @@ int take_files_are_there(const char *output, const json_t *line)
 static int is_settled(const batch_setup *setup, const json_t *known, const char *key)
 {
     const char *before = json_string_value(json_object_get(known, "key"));
-    const char *status = json_string_value(json_object_get(known, "status"));
-    if (!before || !status || strcmp(before, key) != 0)
+    if (!before || strcmp(before, key) != 0)
         return 0;
-    return strcmp(status, "done") == 0 ? take_files_are_there(setup->output, known) : !setup->is_retried;
+    return row_is(known, "done") ? take_files_are_there(setup->output, known) : !setup->is_retried;
 }
 
 /* ---- a take ------------------------------------------------------------------------------------------------------------------ */

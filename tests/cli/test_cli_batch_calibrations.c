@@ -100,9 +100,21 @@ static void markers_may_be_placed_anew(void **state)
         "t=HDM_dg_01-03_01_120; grep -q '\"axes_tried\": true' out/calibration/$t~take.json && " ULNA
         " solve -q -s anew/HDM_dg.asf -m anew/$t.c3d -a out/calibration/$t~take.csv --frames 1:500 -o alone.amc && "
         "cmp alone.amc out/$t.amc");
+    /* If its own table cannot be written, it is not solved with that of the others. */
+    ulna_test_tool_shell(tool, "mkdir -p out2/journal 'out2/calibration/HDM_dg_01-03_01_120~take.csv/x'");
+    expect(tool, "anew -o out2 --no-reports --options '--frames 1:500'", 4);
+    ulna_test_says(tool->err, "HDM_dg_01-03_01_120~take.csv: cannot write the table of markers: ");
+    ulna_test_tool_shell(tool, "[ ! -e out2/HDM_dg_01-03_01_120.amc ]");
 }
 
-/* In any order: sessions are calibrated side by side. */
+static void expect_calibrated_on(ulna_test_tool *tool, const char *output, const char *take, const char *on)
+{
+    json_t *row = result_of(tool, output, take);
+    assert_string_equal(json_string_value(json_object_get(row, "calibrated_on")), on);
+    json_decref(row);
+}
+
+/* A note that says it. */
 static void expect_note(const json_t *notes, const char *text)
 {
     size_t i;
@@ -156,6 +168,22 @@ static void broken_takes_are_left_out(void **state)
     assert_int_equal(count_of(tool, "db -o out --no-reports --options '--frames 1:60'", 1, "done"), 4);
 }
 
+/* A file that can be opened, but gives an error instead of bytes, also to who may read all files. */
+static void unreadable_takes_are_left_out(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool,
+                         "rm -rf db; " ULNA " sample -q t && mkdir db && cp t/human.asf db/bob.asf && cp t/walk.c3d "
+                         "db/bob_1.c3d && cp t/walk.c3d db/bob_2.c3d && ln -s /proc/self/mem db/bob_3.c3d");
+    expect(tool, "db -o out --no-reports --options '--frames 1:60'", 1);
+    ulna_test_says(tool->out, "bob: calibrated without bob_3: bob_3.c3d: ");
+    ulna_test_says(tool->out, "3 takes: 2 solved, 1 failed");
+    expect_result(tool, "out", "bob_3", "failed", "bob_3.c3d: ");
+    expect_calibrated_on(tool, "out", "bob_1", "session");
+    ulna_test_tool_shell(tool, "rm db/bob_3.c3d && cp t/walk.c3d db/bob_3.c3d");
+    assert_int_equal(count_of(tool, "db -o out --no-reports --options '--frames 1:60'", 0, "kept"), 0);
+}
+
 /* So is a take that can be read, but that `ulna calibrate` refuses. */
 static void refused_takes_are_left_out(void **state)
 {
@@ -170,13 +198,6 @@ static void refused_takes_are_left_out(void **state)
     ulna_test_says(tool->out, "bob: calibrated without bob_3: bob_3.trc: ");
     ulna_test_says(tool->out, "3 takes: 2 solved, 1 failed");
     expect_result(tool, "out", "bob_3", "failed", "bob_3.trc: ");
-}
-
-static void expect_calibrated_on(ulna_test_tool *tool, const char *output, const char *take, const char *on)
-{
-    json_t *row = result_of(tool, output, take);
-    assert_string_equal(json_string_value(json_object_get(row, "calibrated_on")), on);
-    json_decref(row);
 }
 
 /* bob_1, the larger one, is good; limbs and head of bob_2 are torn off. The calibration of both fails, and does not say whose fault it is. */
@@ -242,13 +263,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_takes, ulna_test_tool_close)
     const struct CMUnitTest tests[] = {
-        TEST(calibrations_are_shared),
-        TEST(markers_may_be_placed_anew),
-        TEST(broken_takes_are_left_out),
-        TEST(refused_takes_are_left_out),
-        TEST(the_take_at_fault_is_left_out),
-        TEST(passing_failures_do_not_stay),
-        TEST(calibrations_are_shown_on_a_terminal),
+        TEST(calibrations_are_shared),      TEST(markers_may_be_placed_anew),
+        TEST(broken_takes_are_left_out),    TEST(unreadable_takes_are_left_out),
+        TEST(refused_takes_are_left_out),   TEST(the_take_at_fault_is_left_out),
+        TEST(passing_failures_do_not_stay), TEST(calibrations_are_shown_on_a_terminal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

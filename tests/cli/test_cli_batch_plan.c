@@ -258,12 +258,10 @@ static void merges_name_what_failed(void **state)
 static void names_may_be_latin(void **state)
 {
     ulna_test_tool *tool = *state;
-    ulna_test_tool_shell(
-        tool, "rm -rf db; e=$(printf '\\351') g=$(printf '\\350'); mkdir -p db/$e db/$g || touch no-such-name; "
-              "cp take.c3d db/$e/x_$e.c3d; cp take.c3d db/$g/x_$e.c3d");
-    for (int round = 0; round < 2; round++) {
-        assert_int_equal(count_of(tool, "db -s human -o out --no-reports --formats csv", 0, "done"), 2);
-        assert_int_equal(count_of(tool, "db -s human -o out --no-reports --formats csv", 0, "kept"), 2);
+    ulna_test_tool_shell(tool, "rm -rf db; e=$(printf '\\351') g=$(printf '\\350'); mkdir -p db/$e db/$g && "
+                               "cp take.c3d db/$e/x_$e.c3d && cp take.c3d db/$g/x_$e.c3d");
+    for (int kept = 0; kept <= 2; kept += 2) {
+        assert_int_equal(count_of(tool, "db -s human -o out --no-reports --formats csv", 0, "kept"), kept);
         ulna_test_tool_shell(tool, "[ -s out/\303\251/x_\303\251.csv ] && [ -s out/\303\250/x_\303\251.csv ]");
     }
 }
