@@ -190,17 +190,23 @@ static void measure_scaling(bench_report *report)
     static const struct {
         const char *name, *options, *note;
     } runs[] = {
-        {"processes_1", "--threads 1 --formats amc", "takes a second, one process at a time, AMC"},
+        {"processes_1", "--threads 1 --formats amc",
+         "takes a second, one process at a time, AMC; the fastest of three runs"},
         {"processes_2", "--threads 2 --formats amc", "two processes"},
         {"threads_1", "--threads 1 --isolate off --formats amc", "one thread, no processes"},
         {"threads_2", "--threads 2 --isolate off --formats amc", "two threads"},
     };
-    outcome o[4];
+    enum { RUNS = 4, TURNS = 3 }; /* in turns, the fastest of each: others on the machine only add */
+    outcome o[RUNS];
     (void)run(&this_tool, "db", runs[1].options); /* for its calibrations */
-    for (int i = 0; i < 4; i++) {
-        o[i] = run(&this_tool, "db", runs[i].options);
+    for (int turn = 0; turn < TURNS; turn++)
+        for (int i = 0; i < RUNS; i++) {
+            outcome next = run(&this_tool, "db", runs[i].options);
+            if (!turn || next.wall < o[i].wall)
+                o[i] = next;
+        }
+    for (int i = 0; i < RUNS; i++)
         bench_add(report, runs[i].name, o[i].takes / o[i].wall, runs[i].note);
-    }
     bench_add(report, "takes", o[0].takes, "takes solved in each of these runs");
     bench_add(report, "frames", o[0].frames, "frames of these takes");
     bench_add(report, "scaling_processes", o[0].wall / (2 * o[1].wall),

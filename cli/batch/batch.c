@@ -325,8 +325,11 @@ static int merge(batch_run *run)
         code = write_tables(run, work_folder, rows, counts);
         plan_load_skipped(&run->plan, skipped);
         plan_put_skipped(&run->plan, counts);
+        run_load_notes(run);
+        json_object_set(counts, "calibration_notes", run->notes);
         say_failures(run, rows);
         say_summary(run, counts);
+        files_print_notes(run->tool, run->notes);
         plan_tell_skipped(run->tool, &run->plan);
         if (!code)
             say_tables(run, counts);

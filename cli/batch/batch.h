@@ -133,7 +133,8 @@ typedef struct take_markers {
 typedef void take_key(void *context, const char *key);
 json_t *take_solve(const batch_setup *setup, const batch_take *take, const take_markers *markers, files_kept *kept,
                    json_t *known, int slot, take_key *tell, void *context);
-/* Has a row, or a line of the journal, this status? Not one that is NULL. */
+/* Has a row, or a line of the journal, this word, or this status? Not one that is NULL. */
+int row_has(const json_t *row, const char *key, const char *word);
 int row_is(const json_t *row, const char *status);
 /* A row of a take that failed. `error` is a word for programs: one of `ulna solve --json`, or "time" (--time-limit), "crash" (its process
  * ended without a result). */
@@ -147,6 +148,8 @@ char *take_make_slot(const batch_setup *setup, int slot);
 
 /* Finds offsets for a group, unless somebody has. */
 json_t *calibration_find(const batch_setup *setup, const batch_plan *plan, const batch_calibration *group, int slot);
+/* What is kept of it, of whatever inputs it was made; NULL: nothing. */
+json_t *calibration_record(const char *output, const batch_calibration *group);
 /* Of its table (".csv") or its record (".json"); free() it. */
 char *calibration_path(const char *output, const batch_calibration *group, const char *ending);
 

@@ -109,8 +109,7 @@ static json_t *calibrate_with(const batch_plan *plan, const int *takes, int coun
 /* A failure that says nothing of the recordings, and may be gone in the next run: no memory, or no room for the table. It is not kept. */
 static int is_passing(const json_t *row)
 {
-    const char *error = json_string_value(json_object_get(row, "error"));
-    return json_is_true(json_object_get(row, "is_output")) || (error && strcmp(error, "memory") == 0);
+    return json_is_true(json_object_get(row, "is_output")) || row_has(row, "error", "memory");
 }
 
 /* What a calibration is made with, and without. */
@@ -257,6 +256,14 @@ static json_t *keep_calibration(json_t *row, const char *const made[2], const ch
     }
     json_decref(unused);
     return row;
+}
+
+json_t *calibration_record(const char *output, const batch_calibration *group)
+{
+    char *path = calibration_path(output, group, ".json");
+    json_t *record = path ? json_load_file(path, 0, NULL) : NULL;
+    free(path);
+    return record;
 }
 
 static json_t *load_record(const batch_setup *setup, const char *path, const char *table, const char *key)

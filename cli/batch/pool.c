@@ -272,9 +272,8 @@ static char *find_line(const worker *w, char kind)
 /* What fails for want of memory where there is a limit says which option raises it. */
 static void name_limit(const batch_pool *pool, json_t *result)
 {
-    const char *error = json_string_value(json_object_get(result, "error"));
     const char *message = json_string_value(json_object_get(result, "message"));
-    if (pool->megabytes > 0 && error && message && strcmp(error, "memory") == 0)
+    if (pool->megabytes > 0 && message && row_has(result, "error", "memory"))
         json_object_set_new(result, "message",
                             json_sprintf("%s; the limit is %lld MB (--memory)", message, (long long)pool->megabytes));
 }

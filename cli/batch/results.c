@@ -9,7 +9,8 @@ static const char *const columns[] = {
     "markers",       "rms_mm",        "rms_max_mm",      "lost",           "doubtful",
     "empty",         "jumps",         "missing_markers", "seconds",        "read_seconds",
     "solve_seconds", "write_seconds", "us_per_frame",    "rms_typical_mm", "placed_anew",
-    "calibrated_on", "reason_codes",  "message",         "older_files",    "files"};
+    "calibrated_on", "reason_codes",  "error",           "message",        "older_files",
+    "files"};
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
 void results_name_older(const char *output, json_t *row)
@@ -44,12 +45,6 @@ json_t *results_rows(const char *output, const batch_plan *plan, const json_t *l
     return rows;
 }
 
-static int is_word(const json_t *row, const char *key, const char *word)
-{
-    const char *text = json_string_value(json_object_get(row, key));
-    return text && strcmp(text, word) == 0;
-}
-
 void results_count(const json_t *rows, json_t *object)
 {
     static const char *const counted[][2] = {{"status", "done"},   {"status", "failed"}, {"status", "missing"},
@@ -63,7 +58,7 @@ void results_count(const json_t *rows, json_t *object)
         long long count = 0;
         json_array_foreach(rows, i, row)
         {
-            count += is_word(row, counted[k][0], counted[k][1]);
+            count += row_has(row, counted[k][0], counted[k][1]);
         }
         put_count(object, counted[k][1], count);
     }

@@ -89,8 +89,7 @@ static int stop(batch_run *run, const char *path, int number)
 /* The same where a process says so. */
 static int is_unwritten(batch_run *run, const json_t *row)
 {
-    const char *error = json_string_value(json_object_get(row, "error"));
-    if (!json_is_true(json_object_get(row, "is_output")) || !error || strcmp(error, "io") != 0)
+    if (!json_is_true(json_object_get(row, "is_output")) || !row_has(row, "error", "io"))
         return 0;
     run->is_stopped = 1;
     cli_fail(&run->failure, ULNA_ERR_IO, "%s", json_string_value(json_object_get(row, "message")));
@@ -315,6 +314,15 @@ static void note_calibration(batch_run *run, const batch_calibration *group)
                             json_string_value(json_object_get(row, "take")),
                             json_string_value(json_object_get(row, "message")));
         }
+}
+
+void run_load_notes(batch_run *run)
+{
+    for (int i = 0; i < run->plan.calibration_count; i++) {
+        batch_calibration *group = &run->plan.calibrations[i];
+        group->result = calibration_record(run->output, group);
+        note_calibration(run, group);
+    }
 }
 
 static int settle_calibration(void *context, int index, int slot, const char *key, json_t *row)

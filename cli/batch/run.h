@@ -47,6 +47,8 @@ void run_calibrations(batch_run *run);
  * that are left to calibrate. 0 without memory.
  */
 int run_split_groups(batch_run *run);
+/* Notes on the calibrations of all shards, as far as these have been made. */
+void run_load_notes(batch_run *run);
 /* Solves the takes. */
 void run_takes(batch_run *run);
 

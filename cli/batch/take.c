@@ -69,10 +69,15 @@ json_t *take_failed(const char *error, const char *format, ...)
     return row;
 }
 
+int row_has(const json_t *row, const char *key, const char *word)
+{
+    const char *own = json_string_value(json_object_get(row, key));
+    return own && strcmp(own, word) == 0;
+}
+
 int row_is(const json_t *row, const char *status)
 {
-    const char *own = json_string_value(json_object_get(row, "status"));
-    return own && strcmp(own, status) == 0;
+    return row_has(row, "status", status);
 }
 
 json_t *take_failure_of(const json_t *object)
@@ -242,15 +247,27 @@ static json_t *solve_line(command_line *line, const batch_take *take, const char
 }
 
 /*
- * For tests, as no recording should be able to do this: ULNA_BATCH_FAULT="hang NAME", "crash NAME" or "memory NAME" makes the take of
- * that name hang, crash, or use more and more memory; "again NAME" makes it crash if its process has done another one before.
+ * For tests, as no recording should be able to do this: with "hang NAME", "crash NAME" or "memory NAME" in ULNA_BATCH_FAULT, a list with ";"
+ * between its items, the take of this name hangs, aborts or uses up its memory. "again NAME" aborts unless it is the first of its process.
  */
+static const char *fault_of(const char *faults, const char *name)
+{
+    const size_t length = strlen(name);
+    while (faults && *faults) {
+        const char *end = faults + strcspn(faults, ";"), *own = strchr(faults, ' ');
+        if (own && (size_t)(end - own) == length + 1 && strncmp(own + 1, name, length) == 0)
+            return faults;
+        faults = *end ? end + 1 : end;
+    }
+    return "";
+}
+
 static void apply_fault(const batch_take *take)
 {
-    const char *fault = getenv("ULNA_BATCH_FAULT"), *name = fault ? strchr(fault, ' ') : NULL;
+    const char *faults = getenv("ULNA_BATCH_FAULT"), *fault = fault_of(faults, take->name);
     static int takes; /* of this process: only looked at where a test asks for it */
-    takes += fault && strncmp(fault, "again", 5) == 0;
-    if (!name || strcmp(name + 1, take->name) != 0)
+    takes += faults && strncmp(faults, "again", 5) == 0;
+    if (!*fault)
         return;
     if (strncmp(fault, "hang", 4) == 0)
         for (;;)

@@ -246,8 +246,8 @@ static void reasons_are_listed(void **state)
     }
     snprintf(cell + strlen(cell), sizeof cell - strlen(cell), "\",");
     ulna_test_says(table, cell);
-    ulna_test_says(table,
-                   ",us_per_frame,rms_typical_mm,placed_anew,calibrated_on,reason_codes,message,older_files,files\n");
+    ulna_test_says(
+        table, ",us_per_frame,rms_typical_mm,placed_anew,calibrated_on,reason_codes,error,message,older_files,files\n");
     free(table);
     json_decref(solved);
     json_decref(row);

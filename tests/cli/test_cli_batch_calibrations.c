@@ -180,6 +180,8 @@ static void unreadable_takes_are_left_out(void **state)
     ulna_test_says(tool->out, "3 takes: 2 solved, 1 failed");
     expect_result(tool, "out", "bob_3", "failed", "bob_3.c3d: ");
     expect_calibrated_on(tool, "out", "bob_1", "session");
+    expect(tool, "--merge out", 1);
+    ulna_test_says(tool->out, "bob: calibrated without bob_3: bob_3.c3d: ");
     ulna_test_tool_shell(tool, "rm db/bob_3.c3d && cp t/walk.c3d db/bob_3.c3d");
     assert_int_equal(count_of(tool, "db -o out --no-reports --options '--frames 1:60'", 0, "kept"), 0);
 }

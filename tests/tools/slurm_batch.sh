@@ -1,10 +1,11 @@
 #!/bin/sh
 # tests/tools/slurm_batch.sh ULNA FOLDER: `ulna batch --slurm` on a real Slurm, which this script starts on this machine and ends.
 #
-# 60 takes in 4 shards: one shard is killed, the node is set down and up, the array is submitted again. Then there are 60 motions, byte for
-# byte those of a single process, and no take was solved twice. Exit 77 where Slurm cannot be had: the packages slurm-wlm and munge, and root.
+# 60 takes and 3 hostile ones in 4 shards: one shard is killed, the node is set down and up, the array is submitted again. Then there are 60
+# motions, byte for byte those of a single process, the hostile takes are listed, and no take was solved twice. Exit 77 where Slurm cannot be had: the packages slurm-wlm and munge, and root.
 set -eu
 ulna=$(realpath "$1")
+seeds=$(realpath "$(dirname "$0")/../../fuzz/seeds")
 folder=$2
 
 skip() { echo "slurm_batch: skipped: $1"; exit 77; }
@@ -75,13 +76,18 @@ slurmd -f "$SLURM_CONF" >>log/start.log 2>&1 || skip "slurmd does not start: $(t
 is_idle() { timeout 5 sinfo -h -o %t | grep -qx idle; }
 wait_for 40 is_idle || skip "the node does not become idle: $(timeout 5 sinfo -h -o '%t %E' 2>&1 | head -n 1)"
 
-# ---- 60 takes ----------------------------------------------------------------------------------------------------------
+# ---- 60 takes, and three hostile ones: not a recording, one that hangs, one that wants all memory ----------------------------------------------------------------------------------------------------------
 "$ulna" sample --quiet sample
 for i in $(seq 60); do
     cp sample/walk.c3d takes/walk_$(printf %02d "$i").c3d
 done
-options="-s sample/human.asf -a sample/walk-markers.csv --formats amc --no-reports"
-"$ulna" batch takes $options -o single --quiet --threads 1 || fail "the batch in one process"
+cp "$seeds/c3d/bad-huge.c3d" takes/walk_refused.c3d
+cp sample/walk.c3d takes/walk_that_hangs.c3d
+cp sample/walk.c3d takes/walk_with_greed.c3d
+faults="hang walk_that_hangs;memory walk_with_greed"
+options="-s sample/human.asf -a sample/walk-markers.csv --formats amc --no-reports --memory 400"
+ULNA_BATCH_FAULT=$faults "$ulna" batch takes $options -o single --threads 1 --time-limit 3 >single.log || [ $? = 1 ] || fail "the batch in one process"
+grep -q '^63 takes: 60 solved, 3 failed$' single.log || fail "the batch in one process: $(tail -n 5 single.log)"
 
 job_of() { sed -n 's/^submitted: job \([0-9]*\),.*/\1/p' "$1"; }
 merge_of() { sed -n 's/.* and job \([0-9]*\) for.*/\1/p' "$1"; }
@@ -90,7 +96,7 @@ done_now() { cat out/journal/*-of-4.jsonl 2>/dev/null | wc -l; }
 some_done() { [ "$(done_now)" -ge "$1" ]; }
 
 # The first take of shard 1 hangs, so that there is something to kill and to requeue.
-export ULNA_BATCH_FAULT="hang $("$ulna" batch takes $options -o out --shard 1/4 --dry-run --json | sed -n 's/.*"take": "\(.*\)",/\1/p' | head -n 1)"
+export ULNA_BATCH_FAULT="$faults;hang $("$ulna" batch takes $options -o out --shard 1/4 --dry-run --json | sed -n 's/.*"take": "\(.*\)",/\1/p' | head -n 1)"
 "$ulna" batch takes $options -o out --slurm 4 --submit >submitted || fail "submitting: $(cat submitted)"
 job=$(job_of submitted)
 wait_for 60 some_done 10 || fail "no take was solved"
@@ -105,13 +111,13 @@ scontrol update NodeName="$host" State=RESUME 2>/dev/null || true # it may have 
 wait_for 40 is_idle || fail "the node does not come back"
 
 # What is left of the first array ends; then the same array again finishes the rest.
-unset ULNA_BATCH_FAULT
+export ULNA_BATCH_FAULT="$faults"
 scancel "$job" 2>/dev/null || true
 scancel "$(merge_of submitted)" 2>/dev/null || true
 wait_for 60 has_ended "$job" || fail "the first array does not end"
 wait_for 60 is_quiet || fail "shards of the first array go on"
 middle=$(done_now)
-"$ulna" batch takes $options -o out --slurm 4 --submit >submitted || fail "submitting again: $(cat submitted)"
+"$ulna" batch takes $options -o out --time-limit 3 --slurm 4 --submit >submitted || fail "submitting again: $(cat submitted)"
 wait_for 120 has_ended "$(merge_of submitted)" || fail "the second array does not end: $(squeue 2>&1)"
 
 # ---- 60 motions, none twice ---------------------------------------------------------------------------------------------
@@ -120,7 +126,16 @@ for file in single/*.amc; do
     cmp "$file" "out/${file#single/}" || fail "$file differs"
 done
 lines=$(done_now)
-[ "$lines" = 60 ] || fail "$lines takes were solved, not 60: some twice"
+[ "$lines" = 63 ] || fail "$lines takes have ended, not 63: some twice"
 [ "$(sed -n '2,$p' out/results.csv | grep -c ',done,')" = 60 ] || fail "the table does not list 60 takes"
+# failed_with TAKE WORDS: it is listed so, with Slurm and without.
+failed_with() {
+    for table in out/results.csv single/results.csv; do
+        grep -q "^$1,[^,]*,failed,.*$2" $table || fail "$table does not say of $1: $2"
+    done
+}
+failed_with walk_refused "walk_refused.c3d"
+failed_with walk_that_hangs "stopped after 3 s"
+failed_with walk_with_greed "lack of memory"
 [ -s out/index.html ] || fail "there is no overview"
 echo "slurm_batch: ok: $before takes when a shard was killed and the node went down, $middle after that, $lines at the end, none twice"
