@@ -31,9 +31,11 @@ enum { FEW = 20 }; /* takes, for the times of formats */
 typedef struct outcome {
     double wall, cpu; /* seconds */
     double frames, takes, reading, solving, writing;
+    double short_frames, short_seconds; /* of the shortest take, wall clock */
 } outcome;
 
 static char work[] = "/tmp/ulna-bench-XXXXXX";
+static int sessions; /* of each database, to calibrate once; 0: the built-in walk */
 
 static void stop_if(int is_wrong, const char *what)
 {
@@ -102,6 +104,7 @@ static int add_takes(const char *database, int most)
             count += add_copy(database, i, copy);
         if (count == before)
             break;
+        sessions = copy ? sessions : count;
     }
     return count;
 }
@@ -139,6 +142,25 @@ static double sum_of(const char *text, const char *key)
     for (const char *at = text; (at = strstr(at, quoted)) != NULL; at++)
         sum += strtod(at + strlen(quoted), NULL);
     return sum;
+}
+
+static double number_of(const char *line, const char *key)
+{
+    const char *at = strstr(line, key);
+    return at ? strtod(at + strlen(key), NULL) : 0;
+}
+
+/* Short takes cost more a frame: each begins anew, which takes longer than to follow. */
+static void find_shortest(const char *text, outcome *o)
+{
+    for (const char *line = text; line && *line; line = strchr(line, '\n'), line += line != NULL) {
+        double frames = number_of(line, "\"frames\":"), seconds = number_of(line, "\"seconds\":");
+        int is_shorter = !o->short_frames || frames < o->short_frames;
+        if (is_shorter || (frames <= o->short_frames && seconds < o->short_seconds)) {
+            o->short_frames = frames;
+            o->short_seconds = seconds;
+        }
+    }
 }
 
 /* A tool, and what it adds to the name of a database for its outputs: calibrations that are there are its own. */
@@ -181,6 +203,7 @@ static outcome run(const contestant *by, const char *database, const char *optio
     o.reading = sum_of(text.data, "read_seconds");
     o.solving = sum_of(text.data, "solve_seconds");
     o.writing = sum_of(text.data, "write_seconds");
+    find_shortest(text.data, &o);
     ulna_text_release(&text);
     return o;
 }
@@ -222,7 +245,7 @@ static void measure_scaling(bench_report *report)
 
 enum { ROUNDS = 9 }; /* of which the least counts: others on the machine only add */
 
-enum { FORMATS = 4, ALL = 3 };
+enum { FORMATS = 4, AMC = 1, ALL = 3 };
 static const struct {
     const char *name, *endings;
 } formats[FORMATS] = {{"glb", "glb"}, {"amc", "amc"}, {"bvh", "bvh"}, {"all", "amc,bvh,glb"}};
@@ -230,7 +253,7 @@ static const struct {
 /* What a frame costs by one tool. */
 typedef struct costs {
     double us[FORMATS][ROUNDS], least[FORMATS];
-    outcome parts; /* of the best run with all formats */
+    outcome parts, amc; /* of the best run with all formats, and with one */
 } costs;
 
 static void measure_format(const contestant *by, int format, int round, costs *c)
@@ -244,6 +267,8 @@ static void measure_format(const contestant *by, int format, int round, costs *c
     c->least[format] = us;
     if (format == ALL)
         c->parts = o;
+    if (format == AMC)
+        c->amc = o;
 }
 
 /* The median over the rounds: the two runs of a round see the same hour. The ratio of the least ones does not: of one tool against itself,
@@ -279,8 +304,9 @@ static void measure_formats(bench_report *report, const char *against)
     const contestant tools[2] = {this_tool, {against, ".against"}};
     const int count = against ? 2 : 1;
     costs costs_of[2] = {0};
+    outcome first[2];
     for (int k = 0; k < count; k++)
-        (void)run(&tools[k], "few", "--threads 1 --formats amc"); /* for its calibrations */
+        first[k] = run(&tools[k], "few", "--threads 1 --formats amc"); /* calibrates, too */
     for (int round = 0; round < ROUNDS; round++)
         for (int i = 0; i < FORMATS; i++)
             for (int k = 0; k < count; k++) {
@@ -294,6 +320,12 @@ static void measure_formats(bench_report *report, const char *against)
                  formats[i].endings);
         bench_add(report, name, costs_of[0].least[i], note);
     }
+    if (sessions)
+        bench_add(report, "calibration_ms",
+                  (1e3 * first[0].cpu - 1e-3 * costs_of[0].least[AMC] * first[0].frames) / sessions,
+                  "CPU milliseconds to calibrate a session: the first run to amc, less the least of the others");
+    bench_add(report, "short_frames", costs_of[0].amc.short_frames, "frames of the shortest take");
+    bench_add(report, "short_ms", 1e3 * costs_of[0].amc.short_seconds, "its milliseconds, to amc, wall clock");
     const outcome *parts = &costs_of[0].parts;
     bench_add(report, "us_reading", 1e6 * parts->reading / parts->frames,
               "of the run with all formats: reading and checks, wall clock");
