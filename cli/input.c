@@ -291,7 +291,7 @@ void files_note_text(json_t *notes, const char *format, ...)
     va_start(arguments, format);
     char *text = cli_format(format, arguments);
     va_end(arguments);
-    json_array_append_new(notes, text ? cli_json_text(text) : json_null());
+    json_array_append_new(notes, cli_json_text(text ? text : "out of memory"));
     free(text);
 }
 

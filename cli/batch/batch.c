@@ -9,13 +9,15 @@
 
 /* ---- the plan of this shard ------------------------------------------------------------------------------------------------------------ */
 
-static int by_size(const void *a, const void *b)
+static int by_problem_and_size(const void *a, const void *b)
 {
     const batch_take *x = *(const batch_take *const *)a, *y = *(const batch_take *const *)b;
+    if (!x->problem != !y->problem)
+        return x->problem ? -1 : 1;
     return x->bytes > y->bytes ? -1 : x->bytes < y->bytes ? 1 : (x > y) - (x < y);
 }
 
-/* The largest first: whoever is busy last is busy with little. */
+/* Those with a problem first, so that they count from the beginning; then the largest: whoever is busy last is busy with little. */
 static int choose_takes(batch_run *run)
 {
     size_t count = (size_t)run->plan.count;
@@ -37,7 +39,7 @@ static int choose_takes(batch_run *run)
         }
     }
     if (has_memory)
-        qsort(sorted, (size_t)run->count, sizeof *sorted, by_size);
+        qsort(sorted, (size_t)run->count, sizeof *sorted, by_problem_and_size);
     for (int i = 0; i < run->count && has_memory; i++)
         run->order[i] = (int)(sorted[i] - run->plan.takes);
     free(sorted);
@@ -109,7 +111,7 @@ static void say_summary(const batch_run *run, json_t *counts)
 
 static void say_tables(const batch_run *run, const json_t *counts)
 {
-    fact_line(run->tool, counts, "wrote", "{output}/index.html, results.csv, results.jsonl");
+    fact_line(run->tool, counts, "wrote", "{output}/index.html, {output}/results.csv, {output}/results.jsonl");
 }
 
 /* Takes of all shards that failed. */
@@ -167,9 +169,12 @@ static int finish(batch_run *run)
         cli_say(run->tool, "shard %d of %d; `ulna batch --merge %s` makes the tables\n", run->shard.number,
                 run->shard.count, run->output);
     if (run->is_stopped)
-        cli_complain("stopped: %s; with room to write, the same command goes on", run->failure.message);
+        cli_complain("stopped: %s; once that is mended, the same command goes on", run->failure.message);
     else if (pool_signal)
-        cli_complain("stopped by signal %d: %d of %d takes are done; the same command goes on", (int)pool_signal,
+        cli_complain("%s: %d of %d takes have ended; the same command goes on",
+                     pool_signal == SIGINT    ? "interrupted"
+                     : pool_signal == SIGTERM ? "asked to end (SIGTERM)"
+                                              : "the terminal was closed (SIGHUP)",
                      run->done + run->failed, run->count);
     if (run->tool->json) {
         json_t *line = json_object();
@@ -191,16 +196,16 @@ static int finish(batch_run *run)
 /* A folder of somebody else is not filled: outputs might replace its files. */
 static int check_output(const cli *tool, const char *output)
 {
+    char *lock = folder_join(output, "journal/lock");
     DIR *open = opendir(output);
     struct dirent *entry;
-    int has_journal = 0, is_empty = 1;
-    while (open && (entry = readdir(open)) != NULL) {
-        has_journal |= strcmp(entry->d_name, "journal") == 0;
+    int has_lock = lock && access(lock, F_OK) == 0, is_empty = 1;
+    while (open && (entry = readdir(open)) != NULL)
         is_empty &= entry->d_name[0] == '.';
-    }
     if (open)
         (void)closedir(open);
-    return is_empty || has_journal
+    free(lock);
+    return is_empty || has_lock
                ? CLI_DONE
                : cli_usage(tool, "'%s' has files that are not of a batch: give a new folder to --output", output);
 }
@@ -225,8 +230,10 @@ static int solve_all(batch_run *run, int is_slurm, int tasks)
         run->begun = cli_seconds();
         pool_catch_signals();
         progress_begin(&run->bar, run->tool);
-        run_calibrations(run);
-        if (run->is_stopped || run_split_groups(run)) {
+        const int has_memory = run_find_known(run);
+        if (has_memory)
+            run_calibrations(run);
+        if (has_memory && (run->is_stopped || run_split_groups(run))) {
             if (!run->is_stopped)
                 run_calibrations(run);
             if (!run->is_stopped)
@@ -236,8 +243,8 @@ static int solve_all(batch_run *run, int is_slurm, int tasks)
             code = cli_out_of_memory();
         json_object_clear(run->object);
     }
-    journal_close(&run->journal);
     if (pool_signal) {
+        journal_close(&run->journal);
         fflush(stdout);
         signal(pool_signal, SIG_DFL);
         (void)raise(pool_signal);
@@ -254,7 +261,11 @@ static void forget_key(void *context, const char *key)
 /* What an earlier run has done, for the same input: as the run finds out that goes on, but nothing is solved or written. */
 static int find_settled(batch_run *run, batch_settled *settled)
 {
-    run->journal.lines = journal_read(run->output);
+    int code = journal_read(run->object, run->output, &run->journal.lines);
+    if (!code && !run_find_known(run))
+        code = cli_out_of_memory();
+    if (code)
+        return code;
     if (json_object_size(run->journal.lines))
         for (int round = 0; round < 2; round++) { /* groups, and takes by themselves that were split off them */
             for (int i = 0; i < run->group_count; i++)
@@ -265,7 +276,7 @@ static int find_settled(batch_run *run, batch_settled *settled)
     for (int i = 0; i < run->plan.count; i++)
         settled[i] = run->is_chosen[i] ? BATCH_LEFT : BATCH_OTHERS;
     for (int i = 0; i < run->count; i++) {
-        const json_t *known = run_known_line(run, &run->plan.takes[run->order[i]]);
+        const json_t *known = run->known[i];
         if (!known)
             continue;
         json_t *row = run_solve(run, i, 0, forget_key, NULL);
@@ -289,7 +300,6 @@ static int show_plan(batch_run *run)
             code = CLI_PARTLY;
     if (!code && run->plan.unread)
         code = CLI_PARTLY;
-    json_decref(run->journal.lines);
     free(settled);
     return code;
 }
@@ -317,9 +327,14 @@ static int merge(batch_run *run)
     if (!code)
         code = plan_manifest(run->object, plan, &common, &run->plan);
     if (!code)
-        code = plan_finish(&run->plan) ? folder_make(run->object, work_folder) : cli_out_of_memory();
+        code = plan_finish(&run->plan) ? CLI_DONE : cli_out_of_memory();
+    const int lock = code ? -1 : journal_wait_for(run->output, "merge.lock", 0);
+    if (!code)
+        code = folder_make(run->object, work_folder);
+    if (!code)
+        code = journal_read(run->object, run->output, &run->journal.lines);
     if (!code) {
-        json_t *lines = journal_read(run->output), *rows = rows_of(run, lines), *counts = json_object();
+        json_t *rows = rows_of(run, run->journal.lines), *counts = json_object();
         run->begun = cli_seconds();
         results_count(rows, counts);
         code = write_tables(run, work_folder, rows, counts);
@@ -336,11 +351,14 @@ static int merge(batch_run *run)
         if (run->tool->json && !code)
             run_print_line(counts);
         code = code ? code : code_of(run, counts);
+        if (json_integer_value(json_object_get(counts, "missing")))
+            cli_complain("not all takes are solved: run the shards again, which do the rest, then merge again");
         journal_remove_tree(work_folder);
-        json_decref(lines);
         json_decref(rows);
         json_decref(counts);
     }
+    if (lock >= 0)
+        (void)close(lock);
     free(plan);
     free(skipped);
     free(work_folder);
@@ -366,6 +384,10 @@ static int run_batch(batch_run *run)
     run->output = cli_value(tool, "output");
     common.output = run->setup.output = run->output;
     int code = options_read(tool, &common, &run->setup, &run->shard, &run->limits, &tasks);
+    if (run->limits.is_isolated) {
+        run->setup.seconds = run->limits.seconds;
+        run->setup.megabytes = run->limits.megabytes;
+    }
     if (!code)
         code = options_check(tool, run->object, &common, &run->setup);
     if (!code)
@@ -384,7 +406,11 @@ int batch_main(cli *tool)
         run_print_line(run.object);
     json_decref(run.object);
     json_decref(run.notes);
+    for (int i = 0; i < run.count && run.known; i++)
+        json_decref(run.known[i]);
+    journal_close(&run.journal);
     plan_release(&run.plan);
+    free(run.known);
     free(run.is_chosen);
     free(run.order);
     free(run.groups);

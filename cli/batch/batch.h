@@ -107,17 +107,26 @@ void table_put_field(markup *text, const char *field, int is_last);
 /* ---- one take: take.c ------------------------------------------------------------------------------------------------ */
 
 typedef struct batch_setup {
-    const char *output;  /* OUT */
-    const char *formats; /* NULL: those of the skeleton */
-    int has_reports;     /* HTML for each take */
-    int threads;         /* inside a take */
-    int is_retried;      /* failed ones again */
+    const char *output;        /* OUT */
+    const char *formats;       /* NULL: those of the skeleton */
+    int has_reports;           /* HTML for each take */
+    int threads;               /* inside a take */
+    int is_retried;            /* failed ones again */
+    double seconds, megabytes; /* limits of a take, as in batch_pool */
     const char
         *work_folder; /* with a folder for each slot; NULL: nothing is solved or written, what is not there fails */
 } batch_setup;
 
 /* Whether the options of a take are options of `ulna solve` that a batch can use, or the reason why not. Fills take->shared. */
 ulna_status take_check_words(batch_take *take, ulna_error *error);
+/* A hash of what the plan says of a take, and whether a line of the journal was made with the same. */
+typedef struct plan_key {
+    char text[20];
+} plan_key;
+plan_key take_plan_key(const batch_take *take);
+int take_is_of_plan(const batch_take *take, const json_t *line);
+/* For tests: is this fault asked for, by the variable ULNA_BATCH_FAULT, for the take of this name? */
+int take_has_fault(const char *fault, const char *name);
 /* Are the files that a line of the journal lists in OUT, with the same lengths? */
 int take_files_are_there(const char *output, const json_t *line);
 
@@ -180,7 +189,7 @@ typedef struct batch_pool {
 
 extern volatile sig_atomic_t pool_signal; /* that asked to stop; 0: none */
 void pool_catch_signals(void);
-/* Runs number 0 .. count - 1. Returns how many were settled. */
+/* Runs number 0 .. count - 1. Returns 0, or the number of the reason (errno) why there is no process to be had. */
 int pool_run(const batch_pool *pool, int count);
 int pool_workers(const cli *tool, int count);
 
@@ -198,8 +207,14 @@ typedef struct batch_journal {
 
 /* Takes the lock, reads all journals and empties the work folder. The exit code, after telling what is wrong. */
 int journal_open(json_t *object, const char *output, batch_shard shard, batch_journal *journal);
-/* Reads all journals of OUT. */
-json_t *journal_read(const char *output);
+/* Reads all journals of OUT. The exit code, after telling what is wrong; `lines` is the caller's in any case. */
+int journal_read(json_t *object, const char *output, json_t **lines);
+/* Waits until no other process has this lock, a file in OUT/journal; close() gives it back. -1: the file system has none. */
+int journal_wait_for(const char *output, const char *name, off_t number);
+/* To the disk, before what it announces is done. */
+ulna_status journal_sync(batch_journal *journal, ulna_error *error);
+/* That of a take; NULL: there is none. */
+json_t *journal_line(const json_t *lines, const batch_take *take);
 ulna_status journal_add(batch_journal *journal, json_t *line, ulna_error *error);
 /* The last finished result of a take: its line, or the one that the line of a failure keeps as "earlier"; NULL: none. */
 json_t *journal_finished(json_t *line);
@@ -228,9 +243,10 @@ int slurm_write(const cli *tool, json_t *object, const char *output, int tasks);
 
 /* ---- results: results.c, overview.c --------------------------------------------------------------------------------------- */
 
-/* A row for each take of the plan: its line in the journal, or {"status": "missing"}. */
+/* A row for each take of the plan: its line in the journal, or {"status": "missing"}, also where the line is one of another plan, or its files
+ * are not there any more. */
 json_t *results_rows(const char *output, const batch_plan *plan, const json_t *lines);
-/* Of a row that failed: "older_files", if they are there, instead of "earlier". */
+/* Of a row: "older_files", if they are there, instead of "earlier". */
 void results_name_older(const char *output, json_t *row);
 /* Counts of rows: takes, done, failed, missing, frames, doubtful takes, seconds. */
 void results_count(const json_t *rows, json_t *object);

@@ -3,7 +3,6 @@
  * OUT/calibration; shards wait for each other.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,19 +22,6 @@ char *calibration_path(const char *output, const batch_calibration *group, const
     if (path)
         snprintf(path, size, "%s/calibration/%s%s", output, group->name, ending);
     return path;
-}
-
-/* Shards on other machines wait for each other here. The lock ends with the file's closing, or the process. */
-static int lock_group(const batch_setup *setup, const batch_calibration *group)
-{
-    char *path = folder_join(setup->output, "journal/calibration.lock");
-    int file = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
-    lock.l_start = (off_t)(ulna_hash(group->name, 0, 0) & 0x3fffffff);
-    while (file >= 0 && fcntl(file, F_SETLKW, &lock) != 0 && errno == EINTR)
-        ;
-    free(path);
-    return file;
 }
 
 /* A skeleton with markers of its own, and key points, need none. */
@@ -106,10 +92,12 @@ static json_t *calibrate_with(const batch_plan *plan, const int *takes, int coun
     return row;
 }
 
-/* A failure that says nothing of the recordings, and may be gone in the next run: no memory, or no room for the table. It is not kept. */
+/* A failure that says nothing of the recordings, which have been read before, and may be gone in the next run: no memory, no room for the
+ * table, a disk that did not answer. It is not kept. */
 static int is_passing(const json_t *row)
 {
-    return json_is_true(json_object_get(row, "is_output")) || row_has(row, "error", "memory");
+    return json_is_true(json_object_get(row, "is_output")) || row_has(row, "error", "memory") ||
+           row_has(row, "error", "io");
 }
 
 /* What a calibration is made with, and without. */
@@ -121,10 +109,10 @@ typedef struct session {
     json_t *passing;                           /* a failure that ends the attempt; NULL: none */
 } session;
 
-static void leave_out(session *s, const batch_take *take, json_t *failure)
+static void leave_out(session *s, const batch_take *take, json_t *failure, int is_passed)
 {
     json_t *row = put_row(s->left_out);
-    if (is_passing(failure) && !s->passing)
+    if (is_passed && !s->passing)
         s->passing = json_incref(failure);
     put_text(row, "take", take->name);
     put_text(row, "message", json_string_value(json_object_get(failure, "message")));
@@ -156,7 +144,7 @@ static int leave_out_unread(session *s, const batch_take *take, files_kept *kept
         json_t *object = json_object();
         (void)files_put_error(object, take->path, &error);
         json_t *failure = take_failure_of(object);
-        leave_out(s, take, failure);
+        leave_out(s, take, failure, row_has(failure, "error", "memory"));
         json_decref(failure);
         json_decref(object);
     }
@@ -197,7 +185,7 @@ static int leave_out_refused(session *s, const char *path, json_t *together)
     for (int i = 0; i < s->count && !s->passing; i++) {
         json_t *alone = s->count > 1 ? calibrate_with(s->plan, &s->takes[i], 1, path) : json_incref(together);
         if (!row_is(alone, "done")) {
-            leave_out(s, &s->plan->takes[s->takes[i]], alone);
+            leave_out(s, &s->plan->takes[s->takes[i]], alone, is_passing(alone));
             refused++;
         }
         json_decref(alone);
@@ -320,7 +308,9 @@ json_t *calibration_find(const batch_setup *setup, const batch_plan *plan, const
     char *final_table = calibration_path(setup->output, group, ".csv");
     char *final_record = calibration_path(setup->output, group, ".json");
     json_t *row = NULL;
-    int lock = lock_group(setup, group);
+    int lock =
+        journal_wait_for(setup->output, "calibration.lock",
+                         (off_t)(ulna_hash(group->name, 0, 0) & 0x3fffffff)); /* also for shards on other machines */
     if (table && record && final_table && final_record) {
         const char *const made[] = {table, record}, *const places[] = {final_table, final_record};
         find_key(plan, group, key);

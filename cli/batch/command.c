@@ -143,8 +143,10 @@ void command_key(const command_line *line, char key[20])
         if (strcmp(name, "output") == 0)
             continue;
         hash = hash_text(hash, name);
-        if (strcmp(name, "report") != 0)
+        if (cli_is_listed(tool->command->reads, name))
             hash = hash_file(hash, tool->values[i], tool->kept);
+        else if (strcmp(name, "report") != 0)
+            hash = hash_text(hash, tool->values[i]);
     }
     for (int i = 0; i < tool->operand_count; i++)
         hash = hash_file(hash, tool->operands[i], tool->kept);

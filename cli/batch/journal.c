@@ -6,7 +6,7 @@
  * The lock is one of the system (fcntl), on a byte of OUT/journal/lock for each shard: it ends with the process, however that
  * ends. Shards of one number run side by side; shards of different numbers would share takes, and are refused.
  */
-#define _XOPEN_SOURCE 700 /* nftw */
+#define _GNU_SOURCE /* nftw, F_OFD_SETLKW */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -22,51 +22,83 @@ enum { SHARDS_MOST = 65536 };
 
 /* ---- reading -------------------------------------------------------------------------------------------------------------------- */
 
-/* Of two lines about one take the later one counts. */
+/* Of two lines about one take the later one in its file counts. */
 static void add_line(json_t *lines, json_t *line)
 {
     const char *take = json_string_value(json_object_get(line, "take"));
-    const json_t *before = take ? json_object_get(lines, take) : NULL;
     if (row_is(line, "failed") && !json_object_get(line, "error"))
         put_text(line, "error", "unknown"); /* by an earlier version */
-    if (take && (!before || json_number_value(json_object_get(line, "time")) >=
-                                json_number_value(json_object_get(before, "time"))))
+    if (take)
         json_object_set(lines, take, line);
 }
 
-static void read_journal(const char *path, json_t *lines)
+/* Of lines in two files the one with the later time. */
+static void add_newer(json_t *lines, json_t *others)
 {
-    ulna_text text = ulna_text_empty(NULL);
-    char *next = ulna_file_read(path, SIZE_MAX / 4, &text, NULL) == ULNA_OK ? text.data : NULL;
-    while (next && *next) {
-        char *line = next, *end = strchr(line, '\n');
-        next = end ? end + 1 : NULL;
-        if (end)
-            *end = 0;
-        json_t *object = json_loads(line, 0, NULL);
-        add_line(lines, object);
-        json_decref(object);
+    const char *take;
+    json_t *line;
+    json_object_foreach(others, take, line)
+    {
+        const json_t *before = json_object_get(lines, take);
+        if (!before ||
+            json_number_value(json_object_get(line, "time")) >= json_number_value(json_object_get(before, "time")))
+            json_object_set(lines, take, line);
     }
-    ulna_text_release(&text);
 }
 
-json_t *journal_read(const char *output)
+/* A crash of the machine may leave bytes of zero where a line was to be. */
+static ulna_status read_journal(const char *path, json_t *lines, ulna_error *error)
 {
-    json_t *lines = json_object();
+    ulna_text text = ulna_text_empty(NULL);
+    ulna_status status = ulna_file_read(path, SIZE_MAX / 4, &text, error);
+    json_t *own = json_object();
+    for (size_t at = 0, length; status == ULNA_OK && at < text.length; at += length + 1) {
+        while (at < text.length && !text.data[at])
+            at++;
+        const char *line = text.data + at, *end = memchr(line, '\n', text.length - at);
+        length = end ? (size_t)(end - line) : text.length - at;
+        json_t *object = json_loadb(line, length, 0, NULL);
+        add_line(own, object);
+        json_decref(object);
+    }
+    add_newer(lines, own);
+    json_decref(own);
+    ulna_text_release(&text);
+    return status;
+}
+
+int journal_read(json_t *object, const char *output, json_t **lines)
+{
+    ulna_error error;
     char *folder = folder_join(output, "journal");
     DIR *open = folder ? opendir(folder) : NULL;
     struct dirent *entry;
-    while (open && (entry = readdir(open)) != NULL) {
+    int code = folder ? CLI_DONE : cli_out_of_memory();
+    *lines = json_object();
+    if (!code && !open && errno != ENOENT) {
+        cli_fail(&error, ULNA_ERR_IO, "cannot read the folder: %s", strerror(errno));
+        code = files_fail(object, folder, &error);
+    }
+    while (open && !code && (entry = readdir(open)) != NULL) {
         size_t length = strlen(entry->d_name);
         char *path = folder_join(folder, entry->d_name);
-        if (path && length > 6 && strcmp(entry->d_name + length - 6, ".jsonl") == 0)
-            read_journal(path, lines);
+        ulna_error_clear(&error);
+        if (path && length > 6 && strcmp(entry->d_name + length - 6, ".jsonl") == 0 &&
+            read_journal(path, *lines, &error) != ULNA_OK)
+            code = files_fail(object, path, &error);
         free(path);
     }
     if (open)
         (void)closedir(open);
     free(folder);
-    return lines;
+    return code;
+}
+
+json_t *journal_line(const json_t *lines, const batch_take *take)
+{
+    json_t *name = cli_json_text(take->name), *line = json_object_get(lines, json_string_value(name));
+    json_decref(name);
+    return take->is_namesake ? NULL : line;
 }
 
 json_t *journal_finished(json_t *line)
@@ -111,6 +143,24 @@ static int take_lock(json_t *object, int file, const char *output, batch_shard s
     return files_fail(object, output, &error);
 }
 
+/* Of the open file where the system has such locks: those of the process would keep threads from nothing, and end with the first close. */
+int journal_wait_for(const char *output, const char *name, off_t number)
+{
+#ifdef F_OFD_SETLKW
+    const int command = F_OFD_SETLKW;
+#else
+    const int command = F_SETLKW;
+#endif
+    char *folder = folder_join(output, "journal"), *path = folder ? folder_join(folder, name) : NULL;
+    int file = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = number, .l_len = 1};
+    while (file >= 0 && fcntl(file, command, &lock) != 0 && errno == EINTR)
+        ;
+    free(folder);
+    free(path);
+    return file;
+}
+
 /* ---- files -------------------------------------------------------------------------------------------------------------------------- */
 
 static int remove_one(const char *path, const struct stat *about, int type, struct FTW *place)
@@ -139,18 +189,20 @@ static int open_file(json_t *object, const char *path, int flags)
 }
 
 /* A line that a crash cut off is ended, so that the next one is a line of its own. */
-static void end_last_line(int file)
+static int end_last_line(json_t *object, const char *path, int file)
 {
+    ulna_error error;
     char last = '\n';
     off_t end = lseek(file, 0, SEEK_END);
-    if (end > 0 && pread(file, &last, 1, end - 1) == 1 && last != '\n')
-        (void)!write(file, "\n", 1);
+    if (end <= 0 || pread(file, &last, 1, end - 1) != 1 || last == '\n' || write(file, "\n", 1) == 1)
+        return CLI_DONE;
+    cli_fail(&error, ULNA_ERR_IO, "cannot write the file: %s", strerror(errno));
+    return files_fail(object, path, &error);
 }
 
 int journal_open(json_t *object, const char *output, batch_shard shard, batch_journal *journal)
 {
     char name[64];
-    *journal = (batch_journal){.file = -1, .lock = -1};
     char *folder = folder_join(output, "journal"), *lock = folder ? folder_join(folder, "lock") : NULL;
     snprintf(name, sizeof name, "%d-of-%d.jsonl", shard.number, shard.count);
     journal->path = folder ? folder_join(folder, name) : NULL;
@@ -165,9 +217,11 @@ int journal_open(json_t *object, const char *output, batch_shard shard, batch_jo
         journal->file = open_file(object, journal->path, O_RDWR | O_APPEND);
         code = journal->file < 0 ? CLI_IO : CLI_DONE;
     }
+    if (!code)
+        code = end_last_line(object, journal->path, journal->file);
+    if (!code)
+        code = journal_read(object, output, &journal->lines);
     if (!code) {
-        end_last_line(journal->file);
-        journal->lines = journal_read(output);
         journal_remove_tree(journal->work_folder); /* of a batch that was killed */
         code = folder_make(object, journal->work_folder);
     }
@@ -200,6 +254,13 @@ ulna_status journal_add(batch_journal *journal, json_t *line, ulna_error *error)
     return cli_fail(error, ULNA_ERR_IO, "cannot write the journal: %s", strerror(errno ? errno : ENOSPC));
 }
 
+ulna_status journal_sync(batch_journal *journal, ulna_error *error)
+{
+    if (fdatasync(journal->file) == 0)
+        return ULNA_OK;
+    return cli_fail(error, ULNA_ERR_IO, "cannot write the journal: %s", strerror(errno));
+}
+
 void journal_close(batch_journal *journal)
 {
     if (journal->work_folder && journal->file >= 0)
@@ -211,4 +272,5 @@ void journal_close(batch_journal *journal)
     json_decref(journal->lines);
     free(journal->path);
     free(journal->work_folder);
+    *journal = (batch_journal){.file = -1, .lock = -1};
 }

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -28,6 +29,7 @@
 #include "cli/batch/batch.h"
 
 volatile sig_atomic_t pool_signal;
+static const int stop_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
 static void on_signal(int number)
 {
@@ -37,19 +39,29 @@ static void on_signal(int number)
 /* Instead of those of guard.c: this process ends between takes, and tells how to go on. */
 void pool_catch_signals(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    for (size_t i = 0; i < sizeof stop_signals / sizeof *stop_signals; i++) {
         struct sigaction old, own = {.sa_handler = on_signal};
         sigemptyset(&own.sa_mask);
-        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-            sigaction(numbers[i], &own, NULL);
+        if (sigaction(stop_signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            sigaction(stop_signals[i], &own, NULL);
     }
+}
+
+/* Those that this process may use. */
+static int count_processors(void)
+{
+#ifdef __linux__
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0 && CPU_COUNT(&allowed) > 0)
+        return CPU_COUNT(&allowed);
+#endif
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return processors > 0 ? (int)processors : 1;
 }
 
 int pool_workers(const cli *tool, int count)
 {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    int threads = tool->threads > 0 ? tool->threads : processors > 0 ? (int)processors : 1;
+    int threads = tool->threads > 0 ? tool->threads : count_processors();
     return threads < count ? threads : count > 0 ? count : 1;
 }
 
@@ -58,6 +70,8 @@ int pool_workers(const cli *tool, int count)
 enum { MOST_DONE = 256 };   /* pieces of work of a process */
 #define MUCH_MEMORY 256     /* MB: after a piece that needed more, a process gives all of it back by its end */
 #define PART_OF_MEMORY 0.25 /* of the limit: the same */
+enum { MOST_KILLS = 3 };    /* of one piece of work, by signals from outside, until it counts as failed */
+enum { MOST_TRIES = 25 };   /* to start a process, a fifth of a second apart, where none works */
 
 typedef struct worker {
     pid_t process;    /* 0: none */
@@ -65,6 +79,7 @@ typedef struct worker {
     int again;        /* that it is to do in a new process; -1: none */
     int pipe, orders; /* from it and to it */
     int done, is_late;
+    int kills; /* how often its processes were killed from outside while they worked on `again` */
     double begun;
     ulna_text text; /* received so far: a line 'k' with the key, if it came, and one 'r' with the result */
 } worker;
@@ -159,7 +174,6 @@ static void work_apart(const batch_pool *pool, int slot, int orders, int pipe)
 #ifdef __linux__
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* without its parent nobody takes the result */
 #endif
-    cli_catch_signals();
     if (!freopen("/dev/null", "w", stderr)) /* the reasons are in the result */
         _exit(1);
     set_limits(pool);
@@ -188,30 +202,44 @@ static void close_pipes(const batch_pool *pool, const worker *workers)
         }
 }
 
-/* 0 if there is no process to be had. */
+/* 0 if there is no process to be had: errno says why. */
 static int start(const batch_pool *pool, worker *workers, int slot)
 {
     int up[2], down[2];
     if (pipe(up))
         return 0;
     if (pipe(down)) {
+        int reason = errno;
         (void)close(up[0]);
         (void)close(up[1]);
+        errno = reason;
         return 0;
     }
     fflush(stdout); /* or the child would print it again */
+    sigset_t stops, before;
+    sigemptyset(&stops);
+    for (size_t i = 0; i < sizeof stop_signals / sizeof *stop_signals; i++)
+        sigaddset(&stops, stop_signals[i]);
+    (void)sigprocmask(SIG_BLOCK, &stops,
+                      &before); /* one that comes before the child has its own handlers waits for them */
     pid_t process = fork();
     if (process == 0) {
         close_pipes(pool, workers);
         (void)close(up[0]);
         (void)close(down[1]);
+        cli_catch_signals();
+        (void)sigprocmask(SIG_SETMASK, &before, NULL);
         work_apart(pool, slot, down[0], up[1]);
     }
+    int number = errno;
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = number;
     (void)close(up[1]);
     (void)close(down[0]);
     if (process < 0) {
         (void)close(up[0]);
         (void)close(down[1]);
+        errno = number;
         return 0;
     }
     workers[slot] = (worker){
@@ -219,14 +247,16 @@ static int start(const batch_pool *pool, worker *workers, int slot)
     return 1;
 }
 
-/* Gives a worker that has nothing to do a piece of work. 0 if there is no process to be had. */
+/* Gives a worker that has nothing to do a piece of work. 0 if there is no process to be had: errno says why. */
 static int assign(const batch_pool *pool, worker *workers, int slot, int index)
 {
     worker *w = &workers[slot];
+    const int kills = w->again == index ? w->kills : 0;
     if (!w->process && !start(pool, workers, slot))
         return 0;
     w->index = index;
     w->again = -1;
+    w->kills = kills;
     w->begun = cli_seconds();
     send_bytes(w->orders, (const char *)&index, sizeof index); /* if it has ended, its pipe tells */
     return 1;
@@ -250,14 +280,28 @@ static int end(worker *w, int is_idle)
 
 static json_t *reason_of(const batch_pool *pool, int is_late, int state)
 {
-    if (is_late)
-        return take_failed("time", "stopped after %g s without an end (--time-limit)", pool->seconds);
-    if (WIFSIGNALED(state) && WTERMSIG(state) == SIGKILL)
-        return take_failed("crash", "killed from outside (signal 9), perhaps because the machine ran out of memory");
-    if (WIFSIGNALED(state))
-        return take_failed("crash", "ended by signal %d (%s)%s", WTERMSIG(state), strsignal(WTERMSIG(state)),
-                           WTERMSIG(state) == SIGABRT ? ", perhaps for lack of memory (--memory)" : "");
-    return take_failed("crash", "ended without a result (exit code %d)", WEXITSTATUS(state));
+    json_t *row;
+    if (is_late) {
+        row = take_failed("time", "stopped after %g s without an end (--time-limit)", pool->seconds);
+        put_number(row, "limit", pool->seconds);
+    } else if (WIFSIGNALED(state) && WTERMSIG(state) == SIGKILL)
+        row = take_failed("crash", "killed from outside (signal 9), perhaps because the machine ran out of memory");
+    else if (WIFSIGNALED(state)) {
+        const int is_abort = WTERMSIG(state) == SIGABRT && pool->megabytes > 0;
+        row = take_failed("crash", "ended by signal %d (%s)%s", WTERMSIG(state), strsignal(WTERMSIG(state)),
+                          is_abort ? ", perhaps for lack of memory (--memory)" : "");
+        if (is_abort)
+            put_number(row, "limit", pool->megabytes);
+    } else
+        row = take_failed("crash", "ended without a result (exit code %d)", WEXITSTATUS(state));
+    return row;
+}
+
+/* Such as by a scheduler, or by the system for want of memory: not the fault of the work. */
+static int is_from_outside(int state)
+{
+    const int number = WIFSIGNALED(state) ? WTERMSIG(state) : 0;
+    return number == SIGKILL || number == SIGTERM || number == SIGINT || number == SIGHUP;
 }
 
 /* Line `kind` of what was received, without its end; NULL: it has not come. */
@@ -269,11 +313,14 @@ static char *find_line(const worker *w, char kind)
     return line && strchr(line, '\n') ? line + 1 : NULL;
 }
 
-/* What fails for want of memory where there is a limit says which option raises it. */
+/* What fails for want of memory where there is a limit says which option raises it, once. */
 static void name_limit(const batch_pool *pool, json_t *result)
 {
     const char *message = json_string_value(json_object_get(result, "message"));
-    if (pool->megabytes > 0 && message && row_has(result, "error", "memory"))
+    if (pool->megabytes > 0 && row_has(result, "error", "memory"))
+        put_number(result, "limit", pool->megabytes);
+    if (json_object_get(result, "limit") && message && !strstr(message, "(--memory)") &&
+        !strstr(message, "(--time-limit)"))
         json_object_set_new(result, "message",
                             json_sprintf("%s; the limit is %lld MB (--memory)", message, (long long)pool->megabytes));
 }
@@ -296,8 +343,11 @@ static int finish(const batch_pool *pool, worker *w, int slot)
         state = end(w, result != NULL);
     else
         ulna_text_release(&w->text);
-    /* By another one's fault, perhaps; or because it was asked to end as we were, and is done another time. */
-    if (has_failed && ((!is_first && !is_late) || (pool_signal && !result && WIFSIGNALED(state)))) {
+    /* What an earlier piece left behind may be at fault, or somebody who ended the process: it may have been asked to stop, as we are. */
+    const int is_killed = !result && !is_late && is_from_outside(state);
+    w->kills += is_killed;
+    if (has_failed && ((!is_first && !is_late) ||
+                       (is_killed && w->kills < (WTERMSIG(state) == SIGKILL ? MOST_KILLS - 1 : MOST_KILLS)))) {
         w->again = index;
         json_decref(result);
         return 1;
@@ -356,36 +406,60 @@ static void stop_all(const batch_pool *pool, const worker *workers)
             (void)kill(workers[i].process, SIGTERM); /* which waits until a file is whole or gone */
 }
 
-static int run_processes(const batch_pool *pool, int count)
+/* Gives those that have nothing to do the next pieces of work. 0, or the number of the reason why there is no process to be had. */
+static int assign_all(const batch_pool *pool, worker *workers, int *next, int count)
 {
-    worker *workers = calloc((size_t)pool->workers, sizeof *workers);
-    struct pollfd *polls = calloc((size_t)pool->workers, sizeof *polls);
-    int next = 0, running = workers && polls ? 0 : -1, goes_on = running == 0, is_told = 0;
-    for (int i = 0; i < pool->workers && workers; i++)
-        workers[i].index = workers[i].again = -1;
-    while (running > 0 || (running == 0 && goes_on && next < count && !pool_signal)) {
-        for (int i = 0; i < pool->workers && goes_on && !pool_signal; i++) {
-            const int again = workers[i].again, index = again >= 0 ? again : next;
-            if (workers[i].index < 0 && index < count && assign(pool, workers, i, index))
-                next += again < 0;
-        }
+    int reason = 0;
+    for (int i = 0; i < pool->workers && !reason; i++) {
+        const int is_again = workers[i].again >= 0, index = is_again ? workers[i].again : *next;
+        if (workers[i].index >= 0 || index >= count)
+            continue;
+        reason = assign(pool, workers, i, index) ? 0 : errno;
+        *next += !reason && !is_again;
+    }
+    return reason;
+}
+
+/* Those that work, and those that have a piece to do again. */
+static int count_busy(const batch_pool *pool, const worker *workers, int with_again)
+{
+    int busy = 0;
+    for (int i = 0; i < pool->workers; i++)
+        busy += workers[i].index >= 0 || (with_again && workers[i].again >= 0);
+    return busy;
+}
+
+static int work_through(const batch_pool *pool, worker *workers, struct pollfd *polls, int count)
+{
+    int next = 0, goes_on = 1, is_told = 0, reason = 0, tries = 0;
+    for (int is_open = 1; tries < MOST_TRIES && count_busy(pool, workers, is_open) + (is_open && next < count);
+         is_open = goes_on && !pool_signal) {
+        if (is_open)
+            reason = assign_all(pool, workers, &next, count);
+        tries = reason && !count_busy(pool, workers, 0) ? tries + 1 : 0;
         if (pool_signal && !is_told) {
             stop_all(pool, workers);
             is_told = 1;
         }
         goes_on &= attend(pool, workers, polls);
-        running = 0;
-        for (int i = 0; i < pool->workers; i++)
-            running += workers[i].index >= 0 || (workers[i].again >= 0 && goes_on && !pool_signal);
     }
+    return tries == MOST_TRIES ? reason : 0;
+}
+
+/* 0, or the number of the reason why there is no process to be had. */
+static int run_processes(const batch_pool *pool, int count)
+{
+    worker *workers = calloc((size_t)pool->workers, sizeof *workers);
+    struct pollfd *polls = calloc((size_t)pool->workers, sizeof *polls);
+    for (int i = 0; i < pool->workers && workers; i++)
+        workers[i].index = workers[i].again = -1;
+    int reason = workers && polls ? work_through(pool, workers, polls, count) : ENOMEM;
     for (int i = 0; i < pool->workers && workers; i++)
         if (workers[i].process)
             (void)end(&workers[i], 1);
-    if (running < 0)
-        cli_complain("out of memory");
     free(workers);
     free(polls);
-    return running < 0 ? 0 : next;
+    return reason;
 }
 
 /* ---- threads ------------------------------------------------------------------------------------------------------------------- */
@@ -435,7 +509,7 @@ static int run_threads(const batch_pool *pool, int count)
         pthread_join(threads[i], NULL);
     pthread_mutex_destroy(&c.lock);
     free(threads);
-    return c.next;
+    return 0;
 }
 
 int pool_run(const batch_pool *pool, int count)

@@ -21,27 +21,45 @@ void results_name_older(const char *output, json_t *row)
     json_object_del(row, "earlier");
 }
 
+/* NULL: what the journal has of the take holds. */
+static const char *why_missing(const char *output, const batch_take *take, const json_t *line)
+{
+    if (!line)
+        return "";
+    if (json_object_get(line, "plan") && !take_is_of_plan(take, line))
+        return "solved with other files or options";
+    if (row_is(line, "done") && !take_files_are_there(output, line))
+        return "its files are not there any more";
+    return NULL;
+}
+
+static json_t *row_of(const char *output, const batch_take *take, json_t *line)
+{
+    const char *missing = why_missing(output, take, line);
+    const int is_line = !take->problem && !missing;
+    json_t *row = json_object();
+    put_text(row, "take", take->name);
+    put_text(row, "subject", take->subject);
+    if (is_line)
+        json_object_update(row, line);
+    else {
+        json_object_set(row, "earlier", journal_finished(line));
+        put_text(row, "status", take->problem ? "failed" : "missing");
+        if (take->problem)
+            put_text(row, "error", take->error);
+        if (take->problem || *missing)
+            put_text(row, "message", take->problem ? take->problem : missing);
+    }
+    put_text(row, "subject", take->subject);
+    results_name_older(output, row);
+    return row;
+}
+
 json_t *results_rows(const char *output, const batch_plan *plan, const json_t *lines)
 {
     json_t *rows = json_array();
-    for (int i = 0; i < plan->count; i++) {
-        const batch_take *take = &plan->takes[i];
-        json_t *name = cli_json_text(take->name);
-        json_t *line = take->is_namesake ? NULL : json_object_get(lines, json_string_value(name));
-        json_t *row = line && !take->problem ? json_copy(line) : json_object();
-        if (take->problem)
-            json_object_set(row, "earlier", journal_finished(line));
-        results_name_older(output, row);
-        json_object_set_new(row, "take", name);
-        put_text(row, "subject", take->subject);
-        if (take->problem || !line)
-            put_text(row, "status", take->problem ? "failed" : "missing");
-        if (take->problem) {
-            put_text(row, "error", take->error);
-            put_text(row, "message", take->problem);
-        }
-        json_array_append_new(rows, row);
-    }
+    for (int i = 0; i < plan->count; i++)
+        json_array_append_new(rows, row_of(output, &plan->takes[i], journal_line(lines, &plan->takes[i])));
     return rows;
 }
 
@@ -71,6 +89,15 @@ void results_count(const json_t *rows, json_t *object)
     put_number(object, "seconds", seconds);
 }
 
+/* Has a list named it before item `end`? Two reasons of a verdict may have the same code. */
+static int is_named_before(const json_t *list, size_t end, const json_t *word)
+{
+    size_t i = 0;
+    while (i < end && !json_equal(json_array_get(list, i), word))
+        i++;
+    return i < end;
+}
+
 /* A number, a text, yes or no, a list of words, or the names of files. */
 static void put_cell(markup *text, const json_t *value, int is_last)
 {
@@ -85,6 +112,8 @@ static void put_cell(markup *text, const json_t *value, int is_last)
     json_t *file;
     json_array_foreach(value, i, file)
     {
+        if (is_named_before(value, i, file))
+            continue;
         markup_put(text, i ? " " : "\"");
         const json_t *word = json_is_object(file) ? json_object_get(file, "file") : file;
         for (const char *at = json_string_value(word); at && *at; at++) {

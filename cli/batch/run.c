@@ -43,8 +43,17 @@ static void draw_calibrations(void *context)
     progress_show(&run->bar, (double)run->calibrated / run->group_count, text);
 }
 
-void run_say_take(batch_run *run, const json_t *row, int is_done)
+/* In words that need no key. */
+static const char *verdict_text(const json_t *row)
 {
+    return row_has(row, "verdict", "trust")  ? "can be trusted"
+           : row_has(row, "verdict", "look") ? "to look at"
+                                             : "not to be used";
+}
+
+void run_say_take(batch_run *run, json_t *row, int is_done)
+{
+    put_text(row, "verdict_text", verdict_text(row));
     if (run->tool->quiet && !is_done)
         cli_complain("%s: %s", json_string_value(json_object_get(row, "take")),
                      json_string_value(json_object_get(row, "message")));
@@ -52,7 +61,7 @@ void run_say_take(batch_run *run, const json_t *row, int is_done)
     fact_line(
         run->tool, row, NULL,
         is_done
-            ? "{status} {take}: {frames} frames, {rms_mm%.2f} mm, {verdict}, {seconds%.2f} s[{placed_anew?}, calibrated by "
+            ? "{status} {take}: {frames} frames, {rms_mm%.2f} mm, {verdict_text}, {seconds%.2f} s[{placed_anew?}, calibrated by "
               "itself: its markers were placed anew]"
             : "{status} {take}: {message}[{older_files?} (files of an earlier result are kept)]");
     fflush(stdout);
@@ -66,7 +75,9 @@ static void tell_take(batch_run *run, json_t *row, int is_kept)
     run->done += is_done;
     run->failed += !is_done;
     run->kept += is_kept;
-    json_t *shown = json_copy(row);
+    json_t *shown = json_object();
+    json_object_set(shown, "take", json_object_get(row, "take"));
+    json_object_update(shown, (json_t *)(size_t)row);
     results_name_older(run->output, shown);
     put_flag(shown, "kept", is_kept);
     if (run->tool->json)
@@ -84,6 +95,16 @@ static int stop(batch_run *run, const char *path, int number)
     run->is_stopped = 1;
     cli_fail(&run->failure, ULNA_ERR_IO, "%.150s: cannot write the file: %s", path, strerror(number));
     return 0;
+}
+
+static void work(batch_run *run, const batch_pool *pool, int count)
+{
+    int reason = count ? pool_run(pool, count) : 0;
+    if (!reason)
+        return;
+    run->is_stopped = 1;
+    cli_fail(&run->failure, reason == ENOMEM ? ULNA_ERR_MEMORY : ULNA_ERR_IO, "there is no process to be had: %s",
+             strerror(reason));
 }
 
 /* The same where a process says so. */
@@ -131,11 +152,12 @@ static int move_outputs(batch_run *run, const batch_take *take, int slot, const 
 
 /* ---- takes ------------------------------------------------------------------------------------------------------------------------- */
 
-json_t *run_known_line(const batch_run *run, const batch_take *take)
+int run_find_known(batch_run *run)
 {
-    json_t *name = cli_json_text(take->name), *line = json_object_get(run->journal.lines, json_string_value(name));
-    json_decref(name);
-    return take->is_namesake ? NULL : line;
+    run->known = calloc((size_t)run->count + 1, sizeof *run->known);
+    for (int i = 0; i < run->count && run->known; i++)
+        run->known[i] = json_incref(journal_line(run->journal.lines, &run->plan.takes[run->order[i]]));
+    return run->known != NULL;
 }
 
 /* Is a calibration missing for a reason that is not about the recordings, so that the next run may have it? */
@@ -205,7 +227,7 @@ json_t *run_solve(void *context, int index, int slot, take_key *tell, void *tell
                             .calibration = own     ? own
                                            : table ? group->result
                                                    : NULL};
-    json_t *row = take_solve(&run->setup, take, &markers, &kept, run_known_line(run, take), slot, tell, tell_context);
+    json_t *row = take_solve(&run->setup, take, &markers, &kept, run->known[index], slot, tell, tell_context);
     files_kept_release(&kept);
     if (json_object_get(row, "verdict")) {
         int is_refused = group && row_is(group->result, "failed");
@@ -218,15 +240,18 @@ json_t *run_solve(void *context, int index, int slot, take_key *tell, void *tell
     return row;
 }
 
-static void complete_row(json_t *row, const batch_take *take, const char *key)
+/* `known`: what the journal has of the take so far, or NULL. Later than that, also where a clock was set back. */
+static void complete_row(json_t *row, const batch_take *take, const char *key, const json_t *known)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
+    double time = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
     put_text(row, "take", take->name);
     put_text(row, "subject", take->subject);
     put_text(row, "key", key);
+    put_text(row, "plan", take_plan_key(take).text);
     put_text(row, "version", ulna_version());
-    put_number(row, "time", (double)now.tv_sec + 1e-9 * (double)now.tv_nsec);
+    put_number(row, "time", fmax(time, json_number_value(json_object_get(known, "time")) + 1e-3));
     json_object_del(row, "is_output");
 }
 
@@ -238,21 +263,34 @@ static int write_line(batch_run *run, json_t *row)
 }
 
 /* The line in the journal holds. If that is one of a failure and the result before it holds, this one is the last again. */
-static int keep_take(batch_run *run, const batch_take *take, const char *key, int is_earlier)
+static int keep_take(batch_run *run, const batch_take *take, const char *key, json_t *known, int is_earlier)
 {
-    json_t *line = run_known_line(run, take);
-    int goes_on = 1;
-    line = is_earlier ? json_copy(journal_finished(line)) : json_incref(line);
-    if (is_earlier) {
-        complete_row(line, take, key);
-        goes_on = write_line(run, line);
-    }
-    if (goes_on) {
-        run->frames += json_integer_value(json_object_get(line, "frames"));
+    const int is_new = is_earlier || !take_is_of_plan(take, known);
+    json_t *line = is_new ? json_copy(is_earlier ? journal_finished(known) : known) : json_incref(known);
+    if (is_new)
+        complete_row(line, take, key, known);
+    int goes_on = !is_new || write_line(run, line);
+    if (goes_on)
         tell_take(run, line, 1);
-    }
     json_decref(line);
     return goes_on;
+}
+
+/* Files of an earlier result are about to be replaced, which takes more than one step: from now on its line does not hold. */
+static int announce(batch_run *run, const batch_take *take, json_t *known)
+{
+    if (!journal_finished(known))
+        return 1;
+    json_t *row =
+        json_pack("{s:s, s:s}", "status", "missing", "message", "the batch was stopped while it replaced the files");
+    complete_row(row, take, "", known);
+    int is_written = write_line(run, row);
+    json_decref(row);
+    if (is_written && journal_sync(&run->journal, &run->failure) != ULNA_OK) {
+        run->is_stopped = 1;
+        return 0;
+    }
+    return is_written;
 }
 
 /* Of a take that fails, the files that it has stay, and what is known of them. What the plan says is wrong with it is not for the
@@ -261,22 +299,26 @@ static int settle_take(void *context, int index, int slot, const char *key, json
 {
     batch_run *run = context;
     const batch_take *take = &run->plan.takes[run->order[index]];
+    json_t *known = run->known[index];
     int goes_on = 1;
-    run->bytes_done += take->bytes;
     if (row_is(row, "kept")) {
-        goes_on = keep_take(run, take, key, json_is_true(json_object_get(row, "is_earlier")));
+        run->bytes -= take->bytes; /* the time left is that of the others */
+        goes_on = keep_take(run, take, key, known, json_is_true(json_object_get(row, "is_earlier")));
         json_decref(row);
         return goes_on;
     }
+    run->bytes_done += take->bytes;
     if (is_unwritten(run, row)) {
         json_decref(row);
         return 0;
     }
-    if (row_is(row, "done"))
-        goes_on = move_outputs(run, take, slot, row);
-    else
-        json_object_set(row, "earlier", journal_finished(run_known_line(run, take)));
-    complete_row(row, take, key);
+    if (row_is(row, "done")) {
+        goes_on = announce(run, take, known) && move_outputs(run, take, slot, row);
+        if (take_has_fault("moved", take->name))
+            (void)raise(SIGKILL);
+    } else
+        json_object_set(row, "earlier", journal_finished(known));
+    complete_row(row, take, key, journal_line(run->journal.lines, take));
     goes_on = goes_on && (take->problem || write_line(run, row));
     if (goes_on) {
         run->frames += json_integer_value(json_object_get(row, "frames"));
@@ -345,8 +387,7 @@ void run_calibrations(batch_run *run)
     pool.tick = draw_calibrations;
     pool.context = run;
     run->calibrated = 0;
-    if (run->group_count)
-        (void)pool_run(&pool, run->group_count);
+    work(run, &pool, run->group_count);
     for (int i = 0; i < run->group_count; i++)
         note_calibration(run, &run->plan.calibrations[run->groups[i]]);
 }
@@ -390,6 +431,6 @@ void run_takes(batch_run *run)
     pool.settle = settle_take;
     pool.tick = draw;
     pool.context = run;
-    progress_restart(&run->bar); /* the time left is that of the takes */
-    (void)pool_run(&pool, run->count);
+    progress_restart(&run->bar); /* its time left is that of the takes */
+    work(run, &pool, run->count);
 }

@@ -14,26 +14,28 @@ typedef struct batch_run {
     batch_pool limits; /* of processes: workers, time, memory */
     batch_journal journal;
     unsigned char *is_chosen; /* for each take of the plan */
-    int *order, count;        /* takes to solve, the largest first */
+    int *order, count;        /* takes to solve: those with a problem, which take no time, then the largest first */
+    json_t **known;           /* their lines in the journal before this run; NULL: none */
     int *groups, group_count; /* calibrations that they need */
 
     progress bar;
     double begun, bytes, bytes_done;
     int calibrated; /* groups, of group_count */
     int done, failed, kept;
-    long long frames;
-    json_t *notes;  /* sentences on calibrations */
-    int is_stopped; /* because of `failure` */
+    long long frames; /* of takes that this run solved */
+    json_t *notes;    /* sentences on calibrations */
+    int is_stopped;   /* because of `failure` */
     ulna_error failure;
 } batch_run;
 
 /* An object of --json. */
 void run_print_line(const json_t *row);
-void run_say_take(batch_run *run, const json_t *row, int is_done);
+/* A line for people. Adds what it needs to the row. */
+void run_say_take(batch_run *run, json_t *row, int is_done);
 /* From the work folder to its name below OUT; 0 after filling run->failure. */
 int run_move_file(batch_run *run, const char *folder, const char *from_name, const char *name);
-/* What the journal says of a take; NULL: nothing. */
-json_t *run_known_line(const batch_run *run, const batch_take *take);
+/* Fills run->known: while takes are solved, threads may not look into a journal that grows. 0 without memory. */
+int run_find_known(batch_run *run);
 
 /* Work for batch_pool.run: take number `index` of the order, and calibration number `index` of the groups. */
 json_t *run_solve(void *context, int index, int slot, take_key *tell, void *tell_context);

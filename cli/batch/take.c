@@ -8,6 +8,7 @@
 #include "cli/batch/batch.h"
 #include "cli/batch/command.h"
 #include "cli/solve/solve.h"
+#include "src/base/algorithms.h"
 
 /* ---- options ---------------------------------------------------------------------------------------------------------------- */
 
@@ -205,12 +206,37 @@ int take_files_are_there(const char *output, const json_t *line)
     return 1;
 }
 
+plan_key take_plan_key(const batch_take *take)
+{
+    const char *const texts[] = {take->path, take->skeleton, take->attach, take->words};
+    plan_key key;
+    uint64_t hash = 0;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        hash = ulna_hash(texts[i], hash, 0);
+    snprintf(key.text, sizeof key.text, "%016llx", (unsigned long long)hash);
+    return key;
+}
+
+int take_is_of_plan(const batch_take *take, const json_t *line)
+{
+    return row_has(line, "plan", take_plan_key(take).text);
+}
+
+/* A limit ended it, which is further away now. */
+static int is_limit_raised(const batch_setup *setup, const json_t *known)
+{
+    double before = json_number_value(json_object_get(known, "limit"));
+    double now = row_has(known, "error", "time") ? setup->seconds : setup->megabytes;
+    return before > 0 && (now == 0 || now > before);
+}
+
 static int is_settled(const batch_setup *setup, const json_t *known, const char *key)
 {
-    const char *before = json_string_value(json_object_get(known, "key"));
-    if (!before || strcmp(before, key) != 0)
+    if (!row_has(known, "key", key))
         return 0;
-    return row_is(known, "done") ? take_files_are_there(setup->output, known) : !setup->is_retried;
+    if (row_is(known, "done"))
+        return take_files_are_there(setup->output, known);
+    return !setup->is_retried && !is_limit_raised(setup, known);
 }
 
 /* ---- a take ------------------------------------------------------------------------------------------------------------------ */
@@ -248,7 +274,8 @@ static json_t *solve_line(command_line *line, const batch_take *take, const char
 
 /*
  * For tests, as no recording should be able to do this: with "hang NAME", "crash NAME" or "memory NAME" in ULNA_BATCH_FAULT, a list with ";"
- * between its items, the take of this name hangs, aborts or uses up its memory. "again NAME" aborts unless it is the first of its process.
+ * between its items, the take of this name hangs, aborts or uses up its memory. "again NAME" aborts unless it is the first of its process;
+ * "moved NAME" kills the batch when its files are in their place, before the journal has its line (run.c).
  */
 static const char *fault_of(const char *faults, const char *name)
 {
@@ -262,12 +289,17 @@ static const char *fault_of(const char *faults, const char *name)
     return "";
 }
 
+int take_has_fault(const char *fault, const char *name)
+{
+    return strncmp(fault_of(getenv("ULNA_BATCH_FAULT"), name), fault, strlen(fault)) == 0;
+}
+
 static void apply_fault(const batch_take *take)
 {
     const char *faults = getenv("ULNA_BATCH_FAULT"), *fault = fault_of(faults, take->name);
     static int takes; /* of this process: only looked at where a test asks for it */
     takes += faults && strncmp(faults, "again", 5) == 0;
-    if (!*fault)
+    if (!*fault || strncmp(fault, "moved", 5) == 0)
         return;
     if (strncmp(fault, "hang", 4) == 0)
         for (;;)

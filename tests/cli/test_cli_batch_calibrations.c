@@ -101,7 +101,9 @@ static void markers_may_be_placed_anew(void **state)
         " solve -q -s anew/HDM_dg.asf -m anew/$t.c3d -a out/calibration/$t~take.csv --frames 1:500 -o alone.amc && "
         "cmp alone.amc out/$t.amc");
     /* If its own table cannot be written, it is not solved with that of the others. */
-    ulna_test_tool_shell(tool, "mkdir -p out2/journal 'out2/calibration/HDM_dg_01-03_01_120~take.csv/x'");
+    ulna_test_tool_shell(
+        tool,
+        "mkdir -p out2/journal && touch out2/journal/lock && mkdir -p 'out2/calibration/HDM_dg_01-03_01_120~take.csv/x'");
     expect(tool, "anew -o out2 --no-reports --options '--frames 1:500'", 4);
     ulna_test_says(tool->err, "HDM_dg_01-03_01_120~take.csv: cannot write the table of markers: ");
     ulna_test_tool_shell(tool, "[ ! -e out2/HDM_dg_01-03_01_120.amc ]");
@@ -240,7 +242,7 @@ static void passing_failures_do_not_stay(void **state)
     expect(tool, "db -o out --no-reports", 0);
     ulna_test_tool_shell(tool, "for i in 1 2 3; do cmp whole/anna_$i.amc out/anna_$i.amc || exit 1; done");
     /* With a file where its folder should be. */
-    ulna_test_tool_shell(tool, "mkdir -p out2/journal && echo >out2/calibration");
+    ulna_test_tool_shell(tool, "mkdir -p out2/journal && touch out2/journal/lock && echo >out2/calibration");
     expect(tool, "db -o out2 --no-reports", 4);
     ulna_test_says(tool->err, "out2/calibration/anna.csv: cannot write the table of markers: ");
     ulna_test_tool_shell(tool, "[ -z \"$(ls out2/*.amc 2>/dev/null)\" ] && rm out2/calibration");

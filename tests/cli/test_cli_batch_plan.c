@@ -245,7 +245,7 @@ static void merges_name_what_failed(void **state)
     (void)run(tool, "db -s human -o out --no-reports --shard 2/2");
     expect(tool, "--merge out", 1);
     ulna_test_says(tool->out, "failed a/bad: bad.c3d: ");
-    ulna_test_says(tool->out, "out/index.html, results.csv, results.jsonl");
+    ulna_test_says(tool->out, "out/index.html, out/results.csv, out/results.jsonl");
     expect(tool, "--merge out --quiet", 1);
     assert_string_equal(tool->out, "");
     ulna_test_says(tool->err, "ulna: a/bad: bad.c3d: ");
