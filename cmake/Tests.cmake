@@ -53,6 +53,9 @@ if(ULNA_TESTS)
         if(name MATCHES "^test_threads")
             set_tests_properties(${name} PROPERTIES LABELS "unit;threads")
             add_dependencies(tests_threads ${name})
+            if(TARGET ulna)
+                add_dependencies(tests_threads ulna) # which test_threads_batch runs
+            endif()
         endif()
         if(name MATCHES "^test_noalloc") # defines __wrap_malloc and the others, so that heap calls can be counted
             target_link_options(${name} PRIVATE
