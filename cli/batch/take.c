@@ -16,15 +16,18 @@
 static int share_options(const cli *tool, batch_take *take)
 {
     static const char *const names[] = {"axes", "up", "input-unit", "skeleton-unit", "subject", "no-checks", NULL};
-    char text[1000] = "";
+    markup text;
+    markup_init(&text);
     for (int i = 0; names[i]; i++) {
         const char *value = cli_value(tool, names[i]);
-        if (value && *value)
-            snprintf(text + strlen(text), sizeof text - strlen(text), " \"--%s=%s\"", names[i], value);
-        else if (value)
-            snprintf(text + strlen(text), sizeof text - strlen(text), " --%s", names[i]);
+        const char *quote = value && strchr(value, '"') ? "'" : "\"";
+        const char *const parts[] = {" ", quote, "--", names[i], *(value ? value : "") ? "=" : "", value, quote};
+        for (size_t k = 0; value && k < sizeof parts / sizeof *parts; k++)
+            markup_put(&text, parts[k]);
     }
-    return plan_set(&take->shared, text);
+    int is_set = text.status == ULNA_OK && plan_set(&take->shared, text.text.data ? text.text.data : "");
+    markup_release(&text);
+    return is_set;
 }
 
 ulna_status take_check_words(batch_take *take, ulna_error *error)
