@@ -283,6 +283,11 @@ int files_fail(json_t *object, const char *path, const ulna_error *error)
     return code;
 }
 
+int files_is_name_wrong(int number)
+{
+    return number == ENAMETOOLONG || number == ENOTDIR || number == EISDIR || number == EEXIST || number == ENOTEMPTY;
+}
+
 /* ---- notes ------------------------------------------------------------------------------------------------ */
 
 void files_note_text(json_t *notes, const char *format, ...)

@@ -62,6 +62,8 @@ int files_put_error(json_t *object, const char *path, const ulna_error *error);
 /* The remarks of a reader, as "FILE:LINE: ...": the first few, and how many more there are. With path NULL: all of them,
  * as "line LINE: ...". */
 void files_note(json_t *notes, const char *path, const ulna_remarks *remarks);
+/* Was it the name of a file that could not be had (errno), rather than the disk? */
+int files_is_name_wrong(int number);
 void files_note_text(json_t *notes, const char *format, ...) ULNA_PRINTF(2, 3);
 /* Which skeleton a motion that was written in this format must be read with. `is_changed`: by options, so that the motion
  * no longer fits the skeleton's own file. */

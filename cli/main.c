@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 
@@ -97,8 +98,17 @@ __attribute__((weak, visibility("default"))) int openblas_num_threads_env(void)
 }
 extern void openblas_set_num_threads(int count) __attribute__((weak));
 
+/* Where one of the three was closed, the next file to be opened would be taken for it. Such a one reads or writes nothing. */
+static void open_closed_streams(void)
+{
+    for (int i = 0; i < 3; i++)
+        if (fcntl(i, F_GETFD) < 0 && errno == EBADF)
+            (void)open("/dev/null", i == 0 ? O_WRONLY : O_RDONLY);
+}
+
 int main(int argc, char **argv)
 {
+    open_closed_streams();
     cli_catch_signals();
     signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error like any other */
     signal(SIGXFSZ, SIG_IGN); /* and so is a file that may not grow: its part is removed */

@@ -236,11 +236,13 @@ static json_t *keep_calibration(json_t *row, const char *const made[2], const ch
     is_kept = is_kept && (remove(places[1]) == 0 || errno == ENOENT);
     for (int i = is_found ? 0 : 1; i < 2 && is_kept; i++)
         is_kept = rename(made[i], places[i]) == 0;
+    const int number = errno;
     if (!is_kept) {
         const char *reason = *error.message ? error.message : strerror(errno);
         json_decref(row);
         row = take_failed("io", "%s: cannot write the table of markers: %s", places[0], reason);
-        put_flag(row, "is_output", 1);
+        if (!files_is_name_wrong(number))
+            put_flag(row, "is_output", 1);
     }
     json_decref(unused);
     return row;
@@ -261,8 +263,11 @@ static json_t *load_record(const batch_setup *setup, const char *path, const cha
     int is_same = before && strcmp(before, key) == 0;
     if (is_same && row_is(known, "failed"))
         is_same = !setup->is_retried;
-    else if (is_same && row_is(known, "done"))
-        is_same = access(table, R_OK) == 0;
+    else if (is_same && row_is(known, "done")) {
+        char now[20];
+        command_file_key(table, now);
+        is_same = row_has(known, "table", now); /* else somebody changed it, or it is gone */
+    }
     if (is_same)
         return known;
     json_decref(known);
@@ -318,7 +323,10 @@ json_t *calibration_find(const batch_setup *setup, const batch_plan *plan, const
         if (!row) {
             row = find_offsets(plan, group, table);
             if (!is_passing(row)) {
+                char written[20];
+                command_file_key(table, written);
                 put_text(row, "key", key);
+                put_text(row, "table", written);
                 row = keep_calibration(row, made, places);
             }
         }

@@ -134,6 +134,11 @@ static uint64_t hash_file(uint64_t hash, const char *path, files_kept *kept)
     return hash;
 }
 
+void command_file_key(const char *path, char key[20])
+{
+    snprintf(key, 20, "%016llx", (unsigned long long)hash_file(0, path, NULL));
+}
+
 void command_key(const command_line *line, char key[20])
 {
     const cli *tool = &line->tool;

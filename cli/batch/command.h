@@ -23,5 +23,7 @@ int command_parse(command_line *line);
 void command_end(command_line *line);
 /* The words without those that change no byte of the outputs, and all files that they name. */
 void command_key(const command_line *line, char key[20]);
+/* The bytes of one file. */
+void command_file_key(const char *path, char key[20]);
 
 #endif

@@ -385,6 +385,9 @@ static int attend(const batch_pool *pool, worker *workers, struct pollfd *polls)
             wait = left > 0 ? 1 + (int)(1e3 * left) : 0;
     }
     int found = poll(polls, (nfds_t)pool->workers, wait);
+    double slept = cli_seconds() - now - 1e-3 * wait;
+    for (int i = 0; i < pool->workers && slept > 1; i++) /* all were stopped, as by Ctrl-Z: that is not their time */
+        workers[i].begun += slept;
     for (int i = 0; i < pool->workers; i++) {
         worker *w = &workers[i];
         if (found > 0 && w->index >= 0 && polls[i].revents)

@@ -89,10 +89,10 @@ static void tell_take(batch_run *run, json_t *row, int is_kept)
 
 /* ---- files in their place --------------------------------------------------------------------------------------------------------- */
 
-/* What cannot be written now cannot be written for the next take either. */
+/* What cannot be written now cannot be written for the next take either, unless it is the name that cannot be. */
 static int stop(batch_run *run, const char *path, int number)
 {
-    run->is_stopped = 1;
+    run->is_stopped = !files_is_name_wrong(number);
     cli_fail(&run->failure, ULNA_ERR_IO, "%.150s: cannot write the file: %s", path, strerror(number));
     return 0;
 }
@@ -316,6 +316,11 @@ static int settle_take(void *context, int index, int slot, const char *key, json
         goes_on = announce(run, take, known) && move_outputs(run, take, slot, row);
         if (take_has_fault("moved", take->name))
             (void)raise(SIGKILL);
+        if (!goes_on && !run->is_stopped) {
+            json_decref(row);
+            row = take_failed("io", "%s", run->failure.message);
+            goes_on = 1;
+        }
     } else
         json_object_set(row, "earlier", journal_finished(known));
     complete_row(row, take, key, journal_line(run->journal.lines, take));

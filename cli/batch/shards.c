@@ -26,7 +26,7 @@ static const struct scheduler {
     {0},
 };
 
-/* 0 if the variable is not there, or is no number: outside of arrays SGE says "undefined", LSF says 0. */
+/* 0 if the variable is not there, or is no number: outside of arrays SGE says "undefined". */
 static int read_variable(const char *name, int *value)
 {
     const char *text = name ? getenv(name) : NULL;
@@ -43,7 +43,7 @@ static int ask_scheduler(const char **name, batch_shard *shard)
 {
     for (const struct scheduler *s = schedulers; s->index; s++) {
         int index, first = s->base, last, step = 1;
-        if (!read_variable(s->index, &index) || index < s->base)
+        if (!read_variable(s->index, &index) || (index == 0 && strcmp(s->index, "LSB_JOBINDEX") == 0)) /* 0: no array */
             continue;
         (void)read_variable(s->first, &first);
         if (!read_variable(s->step, &step) || step < 1)
