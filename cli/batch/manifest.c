@@ -143,19 +143,6 @@ static char *make_name(const char *take, const char *subject)
     return name;
 }
 
-/* Below OUT, and not where the batch itself writes. */
-static int is_good_name(const char *name)
-{
-    static const char *const own[] = {"plan", "results", "index"};
-    for (const char *at = name; at; at = strchr(at, '/') ? strchr(at, '/') + 1 : NULL)
-        if (strcspn(at, "/") == strspn(at, ".") && strspn(at, ".") <= 2) /* nothing, this folder, or the one above */
-            return 0;
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        if (strcmp(name, own[i]) == 0)
-            return 0;
-    return strncmp(name, "journal/", 8) != 0 && strncmp(name, "calibration/", 12) != 0;
-}
-
 /* A manifest that is being read. */
 typedef struct manifest {
     const char *path, *folder; /* files are relative to the folder */
@@ -211,11 +198,6 @@ static int add_row(const manifest *m, int line, char *const cells[COLUMNS])
         is_added = words && plan_set(&take->words, words);
         free(words);
     }
-    if (is_added && !is_good_name(name))
-        plan_complain(take, "argument",
-                      "the name '%.200s' is not one of a file below the output folder, or the batch uses it: give "
-                      "another one in the column name",
-                      name);
     if (is_added && !*take->skeleton)
         plan_complain(take, "argument", "the manifest names no skeleton for it, and there is no --skeleton");
     free(name);

@@ -134,12 +134,40 @@ static void check_file(batch_take *take, const char *what, const char *path)
         plan_complain(take, "io", "%s %s is not a file", what, path);
 }
 
-/* Looks at files and options before anything is solved. */
+/* Its outputs are below OUT, and not where the batch itself writes. */
+static void check_name(batch_take *take)
+{
+    static const char *const files[] = {"plan", "results", "index"}, *const folders[] = {"journal", "calibration",
+                                                                                         "slurm"};
+    const char *name = take->name;
+    size_t first = strcspn(name, "/");
+    int is_own = 0;
+    for (const char *at = name; at; at = strchr(at, '/') ? strchr(at, '/') + 1 : NULL)
+        if (strcspn(at, "/") == strspn(at, ".") && strspn(at, ".") <= 2) { /* nothing, this folder, or the one above */
+            plan_complain(take, "argument",
+                          "the name '%.200s' is not one of a file below the output folder: give another one in the "
+                          "column name",
+                          name);
+            return;
+        }
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        is_own |= strcmp(name, files[i]) == 0;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        is_own |= strlen(folders[i]) == first && strncmp(name, folders[i], first) == 0;
+    if (is_own)
+        plan_complain(take, "argument",
+                      "the batch itself uses the name '%.200s' in the output folder: name the take in a manifest, and "
+                      "give another name in its column name",
+                      name);
+}
+
+/* Looks at name, files and options before anything is solved. */
 static void check_take(batch_take *take)
 {
     struct stat about;
     ulna_error error;
     ulna_error_clear(&error);
+    check_name(take);
     if (stat(take->path, &about) != 0 && errno != ENOENT)
         plan_complain(take, "io", "%s cannot be read: %s", take->path, strerror(errno));
     else if (stat(take->path, &about) != 0 && lstat(take->path, &about) == 0)

@@ -281,6 +281,26 @@ static void names_are_plain(void **state)
     assert_null(strstr(tool->out, "plan.csv:"));
 }
 
+/* Takes whose outputs would be files of the batch, by their place in the database or by a manifest. */
+static void names_of_the_batch_are_refused(void **state)
+{
+    static const char *const names[] = {"plan", "results", "index", "journal", "calibration/x", "slurm/array"};
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool,
+                         "rm -r db && mkdir -p db/calibration db/slurm db/plan && for n in plan results index journal "
+                         "calibration/x slurm/array plan/x journal_1; do cp take.c3d db/$n.c3d; done");
+    expect(tool, "db -s human -o out --formats csv", 1);
+    ulna_test_says(tool->out, "8 takes: 2 solved, 6 failed");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        expect_result(tool, "out", names[i], "failed", "name the take in a manifest");
+    expect_result(tool, "out", "plan", "failed", "the batch itself uses the name 'plan' in the output folder");
+    ulna_test_tool_shell(tool,
+                         "head -1 out/plan.csv | grep -q '^take,' && grep -q 'Takes of a batch' out/index.html && "
+                         "printf 'take,skeleton,name\\ntake.c3d,human,slurm\\n' >m.csv");
+    expect(tool, "m.csv -o out2 --dry-run", 1);
+    ulna_test_says(tool->out, "m.csv:2: the batch itself uses the name 'slurm'");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_takes, ulna_test_tool_close)
@@ -297,6 +317,7 @@ int main(void)
         TEST(merges_name_what_failed),
         TEST(names_may_be_latin),
         TEST(names_are_plain),
+        TEST(names_of_the_batch_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
