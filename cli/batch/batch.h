@@ -8,7 +8,7 @@
  * OUT/results.csv, .jsonl    the table of results
  * OUT/index.html             the overview
  * OUT/journal/K-of-N.jsonl   a line for each take that ended, written by shard K of N
- * OUT/journal/skipped.json   what was not searched for takes when the plan was made
+ * OUT/journal/skipped.json   what was not searched for takes when the plan was made, and why takes have no skeleton
  * OUT/journal/K-of-N.work/   files on their way: complete ones are moved to their place
  */
 #ifndef ULNA_CLI_BATCH_H
@@ -89,6 +89,8 @@ void plan_tell_skipped(const cli *tool, const batch_plan *plan);
 /* The same as a file, for who has only the plan as a manifest; loading one that is not there, or no such file, changes nothing. */
 ulna_status plan_save_skipped(const batch_plan *plan, const char *path, ulna_error *error);
 void plan_load_skipped(batch_plan *plan, const char *path);
+/* Why takes have no skeleton, by name, as whoever looked for it has said; NULL: it is not known. */
+json_t *plan_load_reasons(const char *output);
 /* The plan as a manifest. */
 ulna_status plan_write(const batch_plan *plan, const char *path, ulna_error *error);
 /* What is left of the plan; `settled`, for each take: see batch_settled. */

@@ -334,7 +334,9 @@ static int add_take(const found_files *files, const found_file *file, const batc
             "manifest",
             skeleton.rivals[0]->path, skeleton.rivals[1]->path);
     else if (is_added && !*own)
-        plan_complain(take, "argument", "there is no skeleton beside it or above: give --skeleton, or a manifest");
+        plan_complain(take, "argument",
+                      "no skeleton was found for it: put one beside it whose name begins its name, or give one with "
+                      "--skeleton or a manifest");
     free(name);
     free(path);
     free(own);

@@ -149,6 +149,7 @@ typedef struct manifest {
     int is_own;                /* OUT/plan.csv, whose lines its user did not write */
     const batch_common *common;
     batch_plan *plan;
+    const json_t *reasons; /* of is_own: why takes have no skeleton, by name */
 } manifest;
 
 int plan_is_own(const char *output, const char *path)
@@ -198,8 +199,12 @@ static int add_row(const manifest *m, int line, char *const cells[COLUMNS])
         is_added = words && plan_set(&take->words, words);
         free(words);
     }
+    const char *reason = json_string_value(json_object_get(m->reasons, name));
     if (is_added && !*take->skeleton)
-        plan_complain(take, "argument", "the manifest names no skeleton for it, and there is no --skeleton");
+        plan_complain(
+            take, "argument", "%s",
+            reason ? reason
+                   : "the manifest names no skeleton for it: fill in its column skeleton, or give one with --skeleton");
     free(name);
     free(path);
     free(skeleton);
@@ -270,11 +275,14 @@ int plan_manifest(json_t *object, const char *path, const batch_common *common, 
     ulna_status status = folder ? ulna_file_read(path, MOST, &text, &error) : cli_no_memory(&error);
     if (status == ULNA_OK && text.data && memchr(text.data, 0, text.length))
         status = cli_fail(&error, ULNA_ERR_PARSE, "a manifest is a table of takes in CSV, which this is not");
+    int is_own = plan_is_own(common->output, path);
+    json_t *reasons = is_own ? plan_load_reasons(common->output) : NULL;
     const manifest m = {
-        .path = path, .folder = folder, .is_own = plan_is_own(common->output, path), .common = common, .plan = plan};
+        .path = path, .folder = folder, .is_own = is_own, .common = common, .plan = plan, .reasons = reasons};
     if (status == ULNA_OK)
         status = read_table(&m, text.data ? text.data : nothing, &error);
     ulna_text_release(&text);
+    json_decref(reasons);
     free(folder);
     return status != ULNA_OK ? files_fail(object, path, &error) : CLI_DONE;
 }

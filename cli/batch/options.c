@@ -21,6 +21,18 @@ static int read_isolation(const cli *tool, batch_pool *pool)
     return code ? code : numbers_real(tool, "memory", 0, 1e9, " MB", &pool->megabytes);
 }
 
+/* The plan has the options of its takes: those of the command line would be added in each run, and nothing would be kept. */
+static int check_own_plan(const cli *tool, const batch_common *common)
+{
+    const char *source = tool->operand_count ? tool->operands[0] : "";
+    if (!common->words || !*common->words || !plan_is_own(common->output, source))
+        return CLI_DONE;
+    return cli_usage(tool,
+                     "--options would be added to those that are in %s already: leave them out, or give the folder or "
+                     "manifest that this plan was made from",
+                     source);
+}
+
 int options_read(const cli *tool, batch_common *common, batch_setup *setup, batch_shard *shard, batch_pool *limits,
                  int *tasks)
 {
@@ -42,6 +54,8 @@ int options_read(const cli *tool, batch_common *common, batch_setup *setup, batc
     int code = numbers_count(tool, "slurm", 1, 65535, tasks);
     if (!code && !cli_value(tool, "slurm"))
         code = shards_read(tool, shard);
+    if (!code)
+        code = check_own_plan(tool, common);
     return code ? code : read_isolation(tool, limits);
 }
 

@@ -347,6 +347,10 @@ ulna_status plan_save_skipped(const batch_plan *plan, const char *path, ulna_err
 {
     json_t *object = json_object();
     plan_put_skipped(plan, object);
+    json_t *reasons = put_object(object, "no_skeleton");
+    for (int i = 0; i < plan->count; i++)
+        if (plan->takes[i].problem && !*plan->takes[i].skeleton && !plan->takes[i].is_namesake)
+            put_text(reasons, plan->takes[i].name, plan->takes[i].problem);
     ulna_status status = cli_write_json(path, object, error);
     json_decref(object);
     return status;
@@ -362,6 +366,16 @@ void plan_load_skipped(batch_plan *plan, const char *path)
     json_decref(plan->notes);
     plan->notes = json_is_array(notes) ? json_incref(notes) : NULL;
     json_decref(object);
+}
+
+json_t *plan_load_reasons(const char *output)
+{
+    char *path = folder_join(output, "journal/skipped.json");
+    json_t *object = path ? json_load_file(path, 0, NULL) : NULL;
+    json_t *reasons = json_incref(json_object_get(object, "no_skeleton"));
+    json_decref(object);
+    free(path);
+    return reasons;
 }
 
 /* ---- --dry-run ----------------------------------------------------------------------------------------------------------- */

@@ -37,7 +37,7 @@ static void skeletons_are_found(void **state)
     expect_end(planned(plan, "hdm/HDM_bd_01-01"), "attach", "/db/hdm/HDM_bd-markers.csv");
     expect_end(planned(plan, "one/day1/x"), "skeleton", "/db/one/s.json"); /* the only one, in a folder above */
     assert_string_equal(json_string_value(json_object_get(planned(plan, "one/day1/x"), "subject")), "one/day1");
-    ulna_test_says(json_string_value(json_object_get(planned(plan, "none/y"), "problem")), "there is no skeleton");
+    ulna_test_says(json_string_value(json_object_get(planned(plan, "none/y"), "problem")), "no skeleton was found");
     ulna_test_says(json_string_value(json_object_get(planned(plan, "two/z"), "problem")), "two/k.asf, two/l.asf");
     /* In the words of the run. */
     assert_string_equal(json_string_value(json_object_get(planned(plan, "two/z"), "status")), "failed");
@@ -46,7 +46,7 @@ static void skeletons_are_found(void **state)
     assert_int_equal(integer(plan, "problems"), 3);
     json_decref(plan);
     expect(tool, "db -o out --dry-run", 1);
-    ulna_test_says(tool->out, "failed none/y: there is no skeleton beside it or above: give --skeleton, or a manifest");
+    ulna_test_says(tool->out, "failed none/y: no skeleton was found for it: put one beside it");
     ulna_test_says(
         tool->out,
         "5 takes to solve, 3 calibrations, and one for each take whose markers were placed anew, 3 that cannot be solved");

@@ -301,6 +301,45 @@ static void names_of_the_batch_are_refused(void **state)
     ulna_test_says(tool->out, "m.csv:2: the batch itself uses the name 'slurm'");
 }
 
+/* ---- OUT/plan.csv ---------------------------------------------------------------------------------------------------------- */
+
+/* Shards and merges, which have only the plan, give the reason of the run that looked for a skeleton. */
+static void reasons_do_not_depend_on_the_plan(void **state)
+{
+    static const char none[] =
+        "no skeleton was found for it: put one beside it whose name begins its name, or give one with --skeleton or a manifest";
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool,
+                         ULNA " sample -q t && rm -r db && mkdir -p db/two db/one && cp take.c3d db/two/x.c3d && cp "
+                              "take.c3d db/one/y.c3d && cp t/human.asf db/two/k.asf && cp t/human.asf db/two/l.asf");
+    expect(tool, "db -o out --slurm 1 --no-reports", 0);
+    for (int round = 0; round < 2; round++) {
+        expect(tool, round ? "--merge out" : "out/plan.csv -o out --no-reports", 1);
+        expect_result(tool, "out", "two/x", "failed", "there are several skeletons (two/k.asf, two/l.asf)");
+        json_t *row = result_of(tool, "out", "one/y");
+        assert_string_equal(json_string_value(json_object_get(row, "message")), none);
+        json_decref(row);
+    }
+    /* A skeleton that somebody has filled in. */
+    expect(tool, "out/plan.csv -o out --no-reports -s human", 0);
+    /* Of a manifest, with its line. */
+    ulna_test_tool_shell(tool, "printf 'take\\ntake.c3d\\n' >m.csv");
+    expect(tool, "m.csv -o out2 --slurm 1", 0);
+    expect(tool, "--merge out2", 1);
+    expect_result(tool, "out2", "take", "failed", "m.csv:2: the manifest names no skeleton for it: fill in");
+}
+/* They would be added again in each run, which then would keep nothing. */
+static void options_are_not_added_to_the_own_plan(void **state)
+{
+    ulna_test_tool *tool = *state;
+    expect(tool, "db -s human -o out --no-reports --options '--frames 1:9'", 0);
+    expect(tool, "out/plan.csv -o out --no-reports --options '--smooth 0'", 2);
+    ulna_test_says(tool->err, "--options would be added to those that are in out/plan.csv already: leave them out, or");
+    assert_int_equal(count_of(tool, "out/plan.csv -o out --no-reports", 0, "kept"), 12);
+    assert_int_equal(count_of(tool, "out/plan.csv -o out --no-reports --options ''", 0, "kept"), 12);
+    expect(tool, "out/plan.csv -o out2 --no-reports --options '--smooth 0'", 0); /* another batch */
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_takes, ulna_test_tool_close)
@@ -318,6 +357,8 @@ int main(void)
         TEST(names_may_be_latin),
         TEST(names_are_plain),
         TEST(names_of_the_batch_are_refused),
+        TEST(reasons_do_not_depend_on_the_plan),
+        TEST(options_are_not_added_to_the_own_plan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
