@@ -55,9 +55,10 @@ typedef struct batch_plan {
     int count, room;
     batch_calibration *calibrations;
     int calibration_count;
-    int left_out;      /* recordings of a take that another recording gives */
-    int unread, links; /* folders that cannot be read, and links to folders: neither is searched for takes */
-    json_t *notes;     /* sentences on the first of these; NULL: there are none */
+    int left_out; /* recordings of a take that another recording gives */
+    /* Folders that cannot be read, links to folders, and outputs of other batches: none is searched for takes. */
+    int unread, links, outputs;
+    json_t *notes; /* sentences on the first of these; NULL: there are none */
 } batch_plan;
 
 /* What all takes share, by the command line. "" or NULL: nothing. */
@@ -83,7 +84,7 @@ batch_take *plan_add(batch_plan *plan, const char *name, const char *path);
 int plan_set(char **text, const char *value);
 void plan_complain(batch_take *take, const char *error, const char *format, ...) ULNA_PRINTF(3, 4);
 void plan_release(batch_plan *plan);
-/* What was skipped: for programs ("unread", "links", "notes") and for people. */
+/* What was skipped: for programs ("unread", "links", "outputs", "notes") and for people. */
 void plan_put_skipped(const batch_plan *plan, json_t *object);
 void plan_tell_skipped(const cli *tool, const batch_plan *plan);
 /* The same as a file, for who has only the plan as a manifest; loading one that is not there, or no such file, changes nothing. */

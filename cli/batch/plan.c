@@ -319,28 +319,35 @@ void plan_put_skipped(const batch_plan *plan, json_t *object)
 {
     put_count(object, "unread", plan->unread);
     put_count(object, "links", plan->links);
+    put_count(object, "outputs", plan->outputs);
     if (plan->notes)
         json_object_set(object, "notes", plan->notes);
     else
         (void)put_list(object, "notes");
 }
 
+/* A note for each of the first folders, and a line if there are more. */
 void plan_tell_skipped(const cli *tool, const batch_plan *plan)
 {
-    json_t *object = json_object();
-    plan_put_skipped(plan, object);
-    put_count(object, "more", plan->unread + plan->links - (long long)json_array_size(plan->notes));
+    long long more = (long long)plan->unread + plan->links + plan->outputs - (long long)json_array_size(plan->notes);
     files_print_notes(tool, plan->notes);
-    if (plan->unread || plan->links)
-        fact_line(tool, object, NULL,
-                  "not searched: {unread} folder{unread:/s} that cannot be read, {links} link{links:/s} to folders"
-                  "[{more?}; {more} of them are not listed]");
-    if (plan->unread) { /* also with --quiet: it is not success */
-        fflush(stdout);
+    if (more > 0) {
+        const struct {
+            int count;
+            const char *one, *many;
+        } kinds[] = {{plan->unread, "folder that cannot be read", "folders that cannot be read"},
+                     {plan->links, "link to a folder", "links to folders"},
+                     {plan->outputs, "output of a batch", "outputs of batches"}};
+        char text[200] = "";
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+            if (kinds[i].count)
+                snprintf(text + strlen(text), sizeof text - strlen(text), "%s%d %s", *text ? ", " : "", kinds[i].count,
+                         kinds[i].count == 1 ? kinds[i].one : kinds[i].many);
+        cli_say(tool, "not searched in all: %s\n", text);
+    }
+    if (plan->unread && tool->quiet) /* it is not success */
         cli_complain("%d folder%s cannot be read; takes below %s are missing", plan->unread,
                      plan->unread == 1 ? "" : "s", plan->unread == 1 ? "it" : "them");
-    }
-    json_decref(object);
 }
 
 ulna_status plan_save_skipped(const batch_plan *plan, const char *path, ulna_error *error)
@@ -363,6 +370,7 @@ void plan_load_skipped(batch_plan *plan, const char *path)
         return;
     plan->unread = (int)json_integer_value(json_object_get(object, "unread"));
     plan->links = (int)json_integer_value(json_object_get(object, "links"));
+    plan->outputs = (int)json_integer_value(json_object_get(object, "outputs"));
     json_decref(plan->notes);
     plan->notes = json_is_array(notes) ? json_incref(notes) : NULL;
     json_decref(object);

@@ -23,11 +23,11 @@ static void links_to_folders_are_noted(void **state)
     ulna_test_says(tool->out, "db/linked is a link to a folder");
     expect(tool, "db -s human -o out --no-reports", 0);
     ulna_test_says(tool->out, "db/linked is a link to a folder");
-    ulna_test_says(tool->out, "not searched: 0 folders that cannot be read, 1 link to folders");
+    assert_null(strstr(tool->out, "not searched")); /* the note is enough */
     assert_int_equal(count_of(tool, "db -s human -o out --no-reports", 0, "links"), 1);
     ulna_test_tool_shell(tool, "for i in $(seq 30); do ln -s ../other db/l$i; done");
     expect(tool, "db -s human -o out --dry-run", 0);
-    ulna_test_says(tool->out, "31 links to folders; 11 of them are not listed");
+    ulna_test_says(tool->out, "not searched in all: 31 links to folders\n");
     /* Nothing else is there. */
     ulna_test_tool_shell(tool, "mkdir only && ln -s ../db only/db");
     expect(tool, "only -o out2", 3);
@@ -49,7 +49,9 @@ static void folders_that_cannot_be_read_are_no_success(void **state)
     json_decref(plan);
     expect(tool, "db -s human -o out --no-reports", 1);
     ulna_test_says(tool->out, "12 takes: 12 solved");
-    ulna_test_says(tool->out, "not searched: 1 folder that cannot be read, 0 links to folders");
+    ulna_test_says(tool->out, "cannot be read (File name too long)");
+    assert_null(strstr(tool->out, "not searched"));
+    assert_string_equal(tool->err, "");
     expect(tool, "--quiet db -s human -o out --no-reports", 1);
     ulna_test_says(tool->err, "ulna: 1 folder cannot be read; takes below it are missing");
     assert_int_equal(count_of(tool, "db -s human -o out --no-reports", 1, "unread"), 1);
@@ -60,8 +62,8 @@ static void folders_that_cannot_be_read_are_no_success(void **state)
         "for i in 1 2; do SLURM_ARRAY_TASK_ID=$i SLURM_ARRAY_TASK_COUNT=2 sh out3/slurm/array.sh || exit 1; done");
     expect(tool, "--merge out3", 1);
     ulna_test_says(tool->out, "12 takes: 12 solved");
-    ulna_test_says(tool->out, "not searched: 1 folder that cannot be read, 0 links to folders");
-    ulna_test_says(tool->err, "ulna: 1 folder cannot be read; takes below it are missing");
+    ulna_test_says(tool->out, "takes below it are missing;");
+    assert_string_equal(tool->err, "");
     json_t *counts = ulna_test_tool_run_json(tool, "batch", "--merge out3", 1);
     assert_int_equal(integer(counts, "unread"), 1);
     assert_int_equal(json_array_size(json_object_get(counts, "notes")), 1);
@@ -69,13 +71,35 @@ static void folders_that_cannot_be_read_are_no_success(void **state)
     ulna_test_tool_shell(tool, "mv db/b/0* .");
     expect(tool, "db -s human -o out3 --no-reports --shard 1/2", 0);
     expect(tool, "--merge out3", 0);
-    assert_null(strstr(tool->out, "not searched"));
+    assert_null(strstr(tool->out, "cannot be read"));
     if (geteuid() == 0)
         return;
     ulna_test_tool_shell(tool, "rm -r db/b && chmod 0 db/a && mkdir db/c && cp take.c3d db/c");
     expect(tool, "db -s human -o out4 --no-reports", 1);
     ulna_test_says(tool->out, "db/a cannot be read (Permission denied)");
     ulna_test_tool_shell(tool, "chmod 700 db/a");
+}
+
+/* With C3D as a format, their motions would be takes. */
+static void outputs_of_batches_are_not_searched(void **state)
+{
+    ulna_test_tool *tool = *state;
+    expect(tool, "db/b -s human -o db/solved --formats c3d --no-reports", 0);
+    json_t *plan = ulna_test_tool_run_json(tool, "batch", "db -s human -o out --dry-run", 0);
+    assert_int_equal(json_array_size(json_object_get(plan, "takes")), 12);
+    assert_int_equal(integer(plan, "outputs"), 1);
+    json_decref(plan);
+    expect(tool, "db -s human -o out --no-reports", 0);
+    ulna_test_says(tool->out, "db/solved is the output of a batch and is not searched");
+    json_t *counts = ulna_test_tool_run_json(tool, "batch", "--merge out", 0);
+    assert_int_equal(integer(counts, "outputs"), 1);
+    json_decref(counts);
+    expect(tool, "db -s human -o db/solved --dry-run", 0); /* its own */
+    assert_null(strstr(tool->out, "is the output of a batch"));
+    ulna_test_tool_shell(tool, "mkdir only && mv db/solved only");
+    expect(tool, "only -s human -o out2", 3);
+    ulna_test_says(tool->err, "only/solved is the output of a batch");
+    expect(tool, "only/solved -s human -o out2 --dry-run", 0); /* whoever names it means it */
 }
 
 static void recordings_that_are_not_there_fail(void **state)
@@ -346,6 +370,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(links_to_folders_are_noted),
         TEST(folders_that_cannot_be_read_are_no_success),
+        TEST(outputs_of_batches_are_not_searched),
         TEST(recordings_that_are_not_there_fail),
         TEST(motions_of_takes_are_no_skeletons),
         TEST(formats_are_named_once),
