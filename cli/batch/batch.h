@@ -218,6 +218,8 @@ int options_read(const cli *tool, batch_common *common, batch_setup *setup, batc
                  int *tasks);
 /* Formats, options of `ulna solve`, and files for all takes: with a wrong one, every take would fail. */
 int options_check(const cli *tool, json_t *object, const batch_common *common, const batch_setup *setup);
+/* Can all files be read that options of `ulna solve` name? If not, `path` receives the name. */
+ulna_status options_check_files(const char *words, char *path, size_t size, ulna_error *error);
 int batch_main(cli *tool); /* batch.c: the command itself */
 
 /* ---- on a cluster: shards.c, slurm.c ------------------------------------------------------------------------------------ */

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "cli/batch/batch.h"
+#include "cli/batch/command.h"
+#include "cli/solve/solve.h"
 #include "ulna/ulna.h"
 
 static int read_isolation(const cli *tool, batch_pool *pool)
@@ -89,6 +91,44 @@ static int check_words(const cli *tool, const char *words)
     return status == ULNA_OK ? CLI_DONE : cli_usage(tool, "--options: %s", error.message);
 }
 
+ulna_status options_check_files(const char *words, char *path, size_t size, ulna_error *error)
+{
+    static const char *const names[] = {"attach", "reference", "compare-with", "bounds", "init", "constraints"};
+    command_line line = command_begin("solve");
+    solve_job job = {0};
+    command_add_pair(&line, "-s", "skeleton");
+    command_add_pair(&line, "-m", "markers");
+    int is_read = *words && command_add_options(&line, words) && !command_parse(&line) &&
+                  !solve_read_options(&line.tool, &job); /* else take_check_words says what is wrong */
+    const char *const files[] = {job.attach_path, job.reference_path,  job.compare_path, job.bounds_path,
+                                 job.init_path,   job.constraints_path}; /* words such as "none" are not */
+    ulna_status status = ULNA_OK;
+    for (size_t i = 0; i < sizeof files / sizeof *files && is_read && status == ULNA_OK; i++) {
+        struct stat about;
+        if (!files[i])
+            continue;
+        snprintf(path, size, "%s", files[i]);
+        if (access(files[i], R_OK) != 0 || stat(files[i], &about) != 0)
+            status = cli_fail(error, ULNA_ERR_IO, "cannot open the file of --%s: %s", names[i], strerror(errno));
+        else if (!S_ISREG(about.st_mode))
+            status = cli_fail(error, ULNA_ERR_IO, "is not a file, as --%s needs", names[i]);
+    }
+    command_end(&line);
+    return status;
+}
+
+static int check_named(json_t *object, const char *words)
+{
+    char path[4096];
+    ulna_error error, named;
+    ulna_error_clear(&error);
+    if (!words || options_check_files(words, path, sizeof path, &error) == ULNA_OK)
+        return CLI_DONE;
+    ulna_error_clear(&named);
+    cli_fail(&named, error.status, "%s (--options)", error.message);
+    return files_fail(object, path, &named);
+}
+
 /* The same: a file for all takes that cannot be read would fail all of them. Its content is read by each take, with its options. */
 static int check_common(json_t *object, const char *path, int is_skeleton)
 {
@@ -115,6 +155,8 @@ int options_check(const cli *tool, json_t *object, const batch_common *common, c
     int code = check_formats(tool, setup->formats);
     if (!code)
         code = check_words(tool, common->words);
+    if (!code)
+        code = check_named(object, common->words);
     if (!code)
         code = check_common(object, common->skeleton, 1);
     return code ? code : check_common(object, common->attach, 0);

@@ -164,6 +164,7 @@ static void check_name(batch_take *take)
 /* Looks at name, files and options before anything is solved. */
 static void check_take(batch_take *take)
 {
+    char path[4096];
     struct stat about;
     ulna_error error;
     ulna_error_clear(&error);
@@ -182,6 +183,8 @@ static void check_take(batch_take *take)
     check_file(take, "the table of markers", take->attach);
     if (take_check_words(take, &error))
         plan_complain(take, "argument", "its options: %s", error.message);
+    else if (options_check_files(take->words, path, sizeof path, &error))
+        plan_complain(take, "io", "its options: %s: %s", path, error.message);
 }
 
 /* "session/subject": the folder of the take, and who it is. */

@@ -163,6 +163,15 @@ static void files_for_all_takes_are_looked_at_first(void **state)
                    "nothere.csv: cannot open the file: No such file or directory");
     expect_refusal(tool, "db -s db/a -o out", 4, "db/a: is not a file");
     json_decref(ulna_test_tool_run_json(tool, "batch", "db -s nothere.asf -o out", 4));
+    expect_refusal(tool, "db -s human -o out --options '--bounds foo'", 4,
+                   "foo: cannot open the file of --bounds: No such file or directory (--options)");
+    expect_refusal(tool, "db -s human -o out --options '--init db'", 4,
+                   "db: is not a file, as --init needs (--options)");
+    json_decref(ulna_test_tool_run_json(tool, "batch", "db -s human -o out --options '--constraints foo'", 4));
+    expect(tool, "db -s human -o out --dry-run --options '--bounds none --init rest --attach names'", 0);
+    ulna_test_tool_shell(tool, "printf 'take,options\\ntake.c3d,--bounds foo\\n' >m.csv");
+    expect(tool, "m.csv -s human -o out --dry-run", 1);
+    ulna_test_says(tool->out, "m.csv:2: its options: foo: cannot open the file of --bounds");
     if (geteuid() == 0)
         return;
     ulna_test_tool_shell(tool, "touch closed.csv && chmod 0 closed.csv");
