@@ -228,6 +228,8 @@ int batch_main(cli *tool); /* batch.c: the command itself */
 int shards_read(const cli *tool, batch_shard *shard);
 /* Which takes belong to the shard: the largest first, each to the shard with the least bytes so far. 0 without memory. */
 int shards_choose(const batch_plan *plan, batch_shard shard, unsigned char *is_chosen);
+/* Is the text of --slurm-options one that scripts can have? */
+int slurm_check_options(const cli *tool);
 /* Writes the scripts of --slurm, and submits them with --submit. */
 int slurm_write(const cli *tool, json_t *object, const char *output, int tasks);
 

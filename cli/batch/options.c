@@ -57,6 +57,8 @@ int options_read(const cli *tool, batch_common *common, batch_setup *setup, batc
     if (!code && !cli_value(tool, "slurm"))
         code = shards_read(tool, shard);
     if (!code)
+        code = slurm_check_options(tool);
+    if (!code)
         code = check_own_plan(tool, common);
     return code ? code : read_isolation(tool, limits);
 }
@@ -198,7 +200,7 @@ static const cli_option options[] = {
      "Write job scripts for Slurm: an array of N shards, each with --threads processors (default: 1), and a job that makes the tables "
      "when all have ended. Nothing is solved."},
     {"slurm-options", 0, "TEXT",
-     "With --slurm: options of sbatch for these scripts, such as \"--partition=long --time=2:00:00\"."},
+     "With --slurm: options of sbatch for these scripts, such as \"--partition=long --time=2:00:00\". A value with blanks is in quotes."},
     {"submit", 0, NULL, "With --slurm: submit the scripts with sbatch."},
     {"merge", 0, NULL,
      "Make table and overview of an output folder from the journals of all shards: ulna batch --merge OUT."},

@@ -655,8 +655,8 @@ static void scripts_are_written_and_submitted(void **state)
         "--options '--smooth 0'",
         0);
     ulna_test_says(tool->out,
-                   "submit them with:\n  sbatch --dependency=afterany:$(sbatch --parsable o'ut/slurm/array.sh) "
-                   "o'ut/slurm/merge.sh\n");
+                   "submit them with:\n  sbatch --dependency=afterany:$(sbatch --parsable 'o'\\''ut/slurm/array.sh') "
+                   "'o'\\''ut/slurm/merge.sh'\n");
     char *script = ulna_test_tool_file(tool, "o'ut/slurm/array.sh");
     ulna_test_says(script, "#!/bin/sh\n");
     ulna_test_says(script, "#SBATCH --array=1-3\n");

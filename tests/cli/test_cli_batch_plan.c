@@ -373,6 +373,44 @@ static void options_are_not_added_to_the_own_plan(void **state)
     expect(tool, "out/plan.csv -o out2 --no-reports --options '--smooth 0'", 0); /* another batch */
 }
 
+/* ---- Slurm ----------------------------------------------------------------------------------------------------------------- */
+
+static void options_of_sbatch_keep_their_values(void **state)
+{
+    ulna_test_tool *tool = *state;
+    expect(
+        tool,
+        "db -s human -o 50%x --slurm 2 --slurm-options \"-p main --comment='a \\\"b' --mail-user x@y.z 'odd one' --exclusive\"",
+        0);
+    char *script = ulna_test_tool_file(tool, "50%x/slurm/array.sh");
+    ulna_test_says(script, "#SBATCH -p main\n#SBATCH --comment=\"a \\\"b\"\n#SBATCH --mail-user x@y.z \"odd one\"\n"
+                           "#SBATCH --exclusive\n");
+    ulna_test_says(script, "#SBATCH --output=\"50%%x/slurm/\"%A_%a.log\n");
+    ulna_test_says(script, "-o '50%x'");
+    free(script);
+    expect_refusal(tool, "db -s human -o out --slurm 2 --slurm-options \"--comment='a\"", 2, "a quote is not closed");
+    expect_refusal(tool, "db -s human -o out --slurm 2 --slurm-options main", 2, "takes options of sbatch");
+}
+
+/* One true message, and what to do. */
+static void submitting_needs_sbatch(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool, "mkdir none && PATH=$PWD/none " ULNA
+                               " batch db -s human -o 'my out' --slurm 2 --submit >log 2>err; [ $? = 1 ]");
+    char *text = ulna_test_tool_file(tool, "err");
+    assert_string_equal(text, "ulna: there is no sbatch on this machine, so nothing is submitted\n");
+    free(text);
+    text = ulna_test_tool_file(tool, "log");
+    ulna_test_says(
+        text, "  sbatch --dependency=afterany:$(sbatch --parsable 'my out/slurm/array.sh') 'my out/slurm/merge.sh'\n");
+    free(text);
+    ulna_test_tool_shell(
+        tool, "printf '#!/bin/sh\\nexit 1\\n' >none/sbatch && chmod +x none/sbatch && PATH=$PWD/none:$PATH " ULNA
+              " batch db -s human -o out --slurm 2 --submit >log 2>err; [ $? = 1 ] && grep -q '^  sbatch --dep' log && "
+              "grep -q 'sbatch did not take .*: nothing is submitted' err");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_takes, ulna_test_tool_close)
@@ -393,6 +431,8 @@ int main(void)
         TEST(names_of_the_batch_are_refused),
         TEST(reasons_do_not_depend_on_the_plan),
         TEST(options_are_not_added_to_the_own_plan),
+        TEST(options_of_sbatch_keep_their_values),
+        TEST(submitting_needs_sbatch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
