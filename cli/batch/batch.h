@@ -29,6 +29,7 @@ typedef struct batch_take {
     char *skeleton, *attach, *subject, *words; /* "": none. words: options of `ulna solve` */
     char *shared;                              /* those of them that `ulna calibrate` takes too */
     char *place;                               /* "m.csv:3", where a manifest names it; "": no manifest does */
+    int line;                                  /* there; 0: no manifest does */
     char *problem;                             /* why it cannot be solved, after that place; NULL: it can */
     const char *error;                         /* the same as a word for programs: see take_failed */
     double bytes;                              /* of the recording */

@@ -9,6 +9,7 @@
 #include "cli/batch/batch.h"
 #include "cli/batch/command.h"
 #include "cli/solve/solve.h"
+#include "src/base/algorithms.h"
 #include "ulna/ulna.h"
 
 static int read_isolation(const cli *tool, batch_pool *pool)
@@ -17,6 +18,9 @@ static int read_isolation(const cli *tool, batch_pool *pool)
     pool->is_isolated = !text || strcmp(text, "on") == 0;
     if (!pool->is_isolated && strcmp(text, "off") != 0)
         return cli_usage(tool, "--isolate takes on or off, not '%s'", text);
+    if (!pool->is_isolated && (cli_value(tool, "time-limit") || cli_value(tool, "memory")))
+        return cli_usage(tool, "--%s holds for processes apart, and --isolate off has none: give one of them",
+                         cli_value(tool, "time-limit") ? "time-limit" : "memory");
     pool->seconds = 600;
     pool->megabytes = 4096;
     int code = numbers_real(tool, "time-limit", 0, 1e7, " s", &pool->seconds);
@@ -63,6 +67,22 @@ int options_read(const cli *tool, batch_common *common, batch_setup *setup, batc
     return code ? code : read_isolation(tool, limits);
 }
 
+/* Names the one that is wrong, the one that may be meant, and all. */
+static int refuse_format(const cli *tool, const char *ending, size_t length)
+{
+    static const char *const endings[] = {"amc", "bvh", "glb", "gltf", "csv", "mot", "c3d", "trc", "asf", "json", NULL};
+    char *name = strndup(ending, length), all[80] = "";
+    for (char *at = name; at && *at; at++)
+        *at = (char)ulna_lower((unsigned char)*at);
+    const char *nearest = name ? ulna_nearest_name(name, endings, sizeof *endings) : NULL;
+    for (size_t i = 0; endings[i]; i++)
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", endings[i]);
+    int code = cli_usage(tool, "--formats: '%.*s' cannot be written; %s%s%shere is %s", (int)length, ending,
+                         nearest ? "did you mean '" : "", nearest ? nearest : "", nearest ? "'? T" : "t", all);
+    free(name);
+    return code;
+}
+
 static int check_formats(const cli *tool, const char *formats)
 {
     if (formats && !*formats)
@@ -72,7 +92,7 @@ static int check_formats(const cli *tool, const char *formats)
         size_t length = strcspn(at, ",");
         snprintf(name, sizeof name, "x.%.*s", length < 8 ? (int)length : 0, at);
         if (!ulna_format_writes(ulna_format_of_name(name)))
-            return cli_usage(tool, "--formats takes endings such as amc,bvh,glb, not '%s'", formats);
+            return refuse_format(tool, at, length);
         for (const char *other = formats; other < at; other += strcspn(other, ",") + 1)
             if (strcspn(other, ",") == length && strncasecmp(other, at, length) == 0)
                 return cli_usage(tool, "--formats names %.*s twice: both would be the same file", (int)length, at);

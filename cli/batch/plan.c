@@ -107,7 +107,9 @@ static int by_name(const void *a, const void *b)
 {
     const batch_take *x = a, *y = b;
     int names = strcmp(x->name, y->name);
-    return names ? names : strcmp(x->path, y->path);
+    if (names)
+        return names;
+    return x->line != y->line ? x->line - y->line : strcmp(x->path, y->path);
 }
 
 /* Absolute, so that the plan can be used from any folder, also for a file that is not there now; words such as "human" stay. */
@@ -297,7 +299,11 @@ int plan_finish(batch_plan *plan)
         is_done = make_absolute(&take->path, here) && make_absolute(&take->skeleton, here) &&
                   make_absolute(&take->attach, here);
         take->is_namesake = i && strcmp(take->name, take[-1].name) == 0;
-        if (take->is_namesake)
+        if (take->is_namesake && *take->place)
+            plan_complain(take, "argument",
+                          "line %d has the name %.200s already: give one of them another in the column name",
+                          take[-1].line, take->name);
+        else if (take->is_namesake)
             plan_complain(take, "argument",
                           "%s has the same name: give one of them another in the column name of a manifest",
                           take[-1].path);

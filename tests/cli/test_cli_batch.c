@@ -127,7 +127,7 @@ static void wrong_manifests_are_refused(void **state)
     expect(tool, "m.csv -s human -o out --no-reports", 1);
     ulna_test_tool_shell(
         tool,
-        "grep -q '^db/a/a_01,,done,' out/results.csv && grep -q '^db/a/a_01,,failed,.*has the same name' out/results.csv");
+        "grep -q '^db/a/a_01,,done,' out/results.csv && grep -q '^db/a/a_01,,failed,.*m.csv:7: line 2 has the name db/a/a_01 already: give one' out/results.csv");
     expect_result(tool, "out", "db/a/a_02", "failed", "m.csv:3: its options: --frames takes A:B");
     expect_result(tool, "out", "db/a/a_03", "failed", "--output is set by the batch");
     expect_result(tool, "out", "db/none", "failed", "m.csv:5: there is no file /");

@@ -152,6 +152,17 @@ static void formats_are_named_once(void **state)
     ulna_test_tool *tool = *state;
     expect_refusal(tool, "db -s human -o out --formats amc,bvh,AMC", 2, "--formats names AMC twice");
     expect_refusal(tool, "db -s human -o out --formats ''", 2, "--formats takes endings such as amc,bvh,glb");
+    expect_refusal(
+        tool, "db -s human -o out --formats amc,bvj,glb", 2,
+        "--formats: 'bvj' cannot be written; did you mean 'bvh'? There is amc, bvh, glb, gltf, csv, mot, c3d, trc");
+    expect_refusal(tool, "db -s human -o out --formats amc,nonsense", 2,
+                   "'nonsense' cannot be written; there is amc, bvh,");
+    for (const char *all = "amc bvh glb gltf csv mot c3d trc asf json"; *all;
+         all += strcspn(all, " "), all += *all == ' ') {
+        char line[80];
+        snprintf(line, sizeof line, "db -s human -o out --dry-run --formats %.*s", (int)strcspn(all, " "), all);
+        expect(tool, line, 0);
+    }
 }
 
 static void files_for_all_takes_are_looked_at_first(void **state)
@@ -411,6 +422,28 @@ static void submitting_needs_sbatch(void **state)
               "grep -q 'sbatch did not take .*: nothing is submitted' err");
 }
 
+static void limits_need_processes(void **state)
+{
+    ulna_test_tool *tool = *state;
+    expect_refusal(tool, "db -s human -o out --isolate off --time-limit 3", 2,
+                   "--time-limit holds for processes apart, and --isolate off has none");
+    expect_refusal(tool, "db -s human -o out --isolate off --memory 300", 2, "--memory holds for processes apart");
+}
+
+/* Neither a folder nor a manifest. */
+static void sources_are_named(void **state)
+{
+    ulna_test_tool *tool = *state;
+    expect_refusal(tool, "take.c3d -s human -o out", 3,
+                   "take.c3d: this is a recording: give its folder, or use `ulna solve`");
+    expect_refusal(tool, "nowhere -s human -o out", 4, "nowhere: there is no folder or manifest of this name");
+    ulna_test_tool_shell(
+        tool,
+        "printf 'Take,SKELETON\\ntake.c3d,human\\n' >m.csv && printf 'take,Skelton\\ntake.c3d,human\\n' >near.csv");
+    expect(tool, "m.csv -o out --dry-run", 0);
+    expect_refusal(tool, "near.csv -o out", 3, "near.csv: there is no column 'Skelton'; did you mean 'skeleton'?");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_takes, ulna_test_tool_close)
@@ -433,6 +466,8 @@ int main(void)
         TEST(options_are_not_added_to_the_own_plan),
         TEST(options_of_sbatch_keep_their_values),
         TEST(submitting_needs_sbatch),
+        TEST(limits_need_processes),
+        TEST(sources_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
