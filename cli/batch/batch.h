@@ -56,7 +56,8 @@ typedef struct batch_plan {
     int count, room;
     batch_calibration *calibrations;
     int calibration_count;
-    int left_out; /* recordings of a take that another recording gives */
+    int left_out;           /* recordings of a take that another recording gives */
+    json_t *left_out_names; /* the first of these; NULL: there are none */
     /* Folders that cannot be read, links to folders, and outputs of other batches: none is searched for takes. */
     int unread, links, outputs;
     json_t *notes; /* sentences on the first of these; NULL: there are none */
@@ -93,6 +94,8 @@ ulna_status plan_save_skipped(const batch_plan *plan, const char *path, ulna_err
 void plan_load_skipped(batch_plan *plan, const char *path);
 /* Why takes have no skeleton, by name, as whoever looked for it has said; NULL: it is not known. */
 json_t *plan_load_reasons(const char *output);
+/* Takes that cannot be solved, those of one reason together: "VERB NAME: reason". is_chosen: by take; NULL: all. */
+void plan_tell_problems(const cli *tool, const batch_plan *plan, const unsigned char *is_chosen, const char *verb);
 /* The plan as a manifest. */
 ulna_status plan_write(const batch_plan *plan, const char *path, ulna_error *error);
 /* What is left of the plan; `settled`, for each take: see batch_settled. */

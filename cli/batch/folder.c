@@ -365,6 +365,15 @@ static int add_take(const found_files *files, const found_file *file, const batc
     return is_added;
 }
 
+static void leave_out(batch_plan *plan, const char *path)
+{
+    enum { MOST_NAMES = 4 };
+    if (!plan->left_out_names)
+        plan->left_out_names = json_array();
+    if (plan->left_out++ < MOST_NAMES)
+        json_array_append_new(plan->left_out_names, cli_json_text(path));
+}
+
 int plan_folder(json_t *object, const char *folder, const batch_common *common, batch_plan *plan)
 {
     found_files files = {.root = folder, .plan = plan, .has_memory = 1};
@@ -382,7 +391,7 @@ int plan_folder(json_t *object, const char *folder, const batch_common *common, 
         if (files.list[i].kind != KIND_TAKE)
             continue;
         if (better_recording(&files, &files.list[i]))
-            plan->left_out++;
+            leave_out(plan, files.list[i].path);
         else
             files.has_memory &= add_take(&files, &files.list[i], common, plan);
     }

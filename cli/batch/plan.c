@@ -72,6 +72,7 @@ void plan_release(batch_plan *plan)
     free(plan->takes);
     free(plan->calibrations);
     json_decref(plan->notes);
+    json_decref(plan->left_out_names);
 }
 
 /* ---- the plan as a whole --------------------------------------------------------------------------------------------------- */
@@ -395,6 +396,63 @@ json_t *plan_load_reasons(const char *output)
     return reasons;
 }
 
+/* ---- what cannot be solved ---------------------------------------------------------------------------------------------------- */
+
+/* A problem without its place, which no other take has. */
+static const char *reason_of(const batch_take *take)
+{
+    return take->problem + (*take->place ? strlen(take->place) + 2 : 0);
+}
+
+static int by_reason(const void *a, const void *b)
+{
+    const batch_take *x = *(const batch_take *const *)a, *y = *(const batch_take *const *)b;
+    int reasons = strcmp(reason_of(x), reason_of(y));
+    return reasons ? reasons : (x > y) - (x < y);
+}
+
+/* Takes with one reason: a few by a line each, more by a common one. */
+static void tell_group(const cli *tool, const batch_take *const *takes, int count, const char *verb)
+{
+    enum { FEW = 3 };
+    for (int i = 0; i < count && count <= FEW; i++)
+        cli_say(tool, "%s %s: %s\n", verb, takes[i]->name, takes[i]->problem);
+    if (count > FEW)
+        cli_say(tool, "%s %d takes: %s (%s, %s, %s, ...)\n", verb, count, reason_of(*takes), takes[0]->name,
+                takes[1]->name, takes[2]->name);
+}
+
+static int by_first_take(const void *a, const void *b)
+{
+    const batch_take *const *x = *(const batch_take *const *const *)a, *const *y = *(const batch_take *const *const *)b;
+    return (*x > *y) - (*x < *y);
+}
+
+void plan_tell_problems(const cli *tool, const batch_plan *plan, const unsigned char *is_chosen, const char *verb)
+{
+    size_t room = (size_t)plan->count + 1;
+    const batch_take **takes = calloc(room, sizeof *takes), ***groups = calloc(room, sizeof *groups);
+    int count = 0, group_count = 0;
+    for (int i = 0; i < plan->count && takes && groups; i++)
+        if (plan->takes[i].problem && (!is_chosen || is_chosen[i]))
+            takes[count++] = &plan->takes[i];
+    if (count)
+        qsort(takes, (size_t)count, sizeof *takes, by_reason);
+    for (int i = 0; i < count; i++)
+        if (!i || strcmp(reason_of(takes[i]), reason_of(takes[i - 1])) != 0)
+            groups[group_count++] = takes + i;
+    if (group_count) /* in the order of their first takes */
+        qsort(groups, (size_t)group_count, sizeof *groups, by_first_take);
+    for (int g = 0; g < group_count; g++) {
+        const batch_take **end = groups[g] + 1;
+        while (end < takes + count && strcmp(reason_of(*end), reason_of(*groups[g])) == 0)
+            end++;
+        tell_group(tool, groups[g], (int)(end - groups[g]), verb);
+    }
+    free(takes);
+    free(groups);
+}
+
 /* ---- --dry-run ----------------------------------------------------------------------------------------------------------- */
 
 static json_t *take_object(const batch_plan *plan, int index, batch_settled settled, const json_t *lines)
@@ -410,7 +468,7 @@ static json_t *take_object(const batch_plan *plan, int index, batch_settled sett
     put_text(row, "calibration", take->calibration == ULNA_NONE ? NULL : plan->calibrations[take->calibration].name);
     put_text(row, "subject", take->subject);
     put_text(row, "options", take->words);
-    put_number(row, "bytes", take->bytes);
+    put_count(row, "bytes", (long long)take->bytes);
     put_text(row, "problem", take->problem);
     if (take->problem)
         put_text(row, "error", take->error);
@@ -436,47 +494,91 @@ static int count_calibrations(const batch_plan *plan, const batch_settled *settl
     return count;
 }
 
-void plan_show(const cli *tool, const batch_plan *plan, const batch_settled *settled, const json_t *lines)
+/* As short as it can be said here: relative to the current folder, if it is below it. */
+static void put_short(json_t *row, const char *key, const char *path, const char *here)
+{
+    size_t length = here ? strlen(here) : 0;
+    if (length && strncmp(path, here, length) == 0 && path[length] == '/')
+        put_text(row, key, path + length + 1);
+}
+
+/* The takes that are left. */
+static void show_takes(const cli *tool, const batch_plan *plan, const batch_settled *settled)
 {
     static const fact_column columns[] = {
         {"take", 'l', "{take}"},
         {"subject", 'l', "{subject}"},
         {"skeleton", 'l', "{skeleton}"},
-        {"markers", 'l', "[{attach}|calibrated: {calibration}]"},
+        {"markers", 'l', "[{attach}|to be calibrated: {calibration}]"},
         {0},
     };
-    json_t *object = json_object(), *list = put_list(object, "takes"), *left = json_array(), *shown = json_object();
-    int problems = 0, counts[BATCH_OTHERS + 1] = {0};
+    json_t *rows = json_array();
+    char *here = getcwd(NULL, 0);
+    for (int i = 0; i < plan->count; i++) {
+        const batch_take *take = &plan->takes[i];
+        if (settled[i] != BATCH_LEFT || take->problem)
+            continue;
+        json_t *row = take_object(plan, i, BATCH_LEFT, NULL);
+        put_short(row, "skeleton", take->skeleton, here);
+        put_short(row, "attach", take->attach, here);
+        json_array_append_new(rows, row);
+    }
+    if (json_array_size(rows))
+        fact_table(tool, 0, rows, columns);
+    free(here);
+    json_decref(rows);
+}
+
+static void show_line(const cli *tool, const json_t *object, const char *template)
+{
+    char *text = tool->json || tool->quiet ? NULL : fact_fill(tool, object, template);
+    if (text && *text)
+        table_wrap(tool, 0, 0, 0, text);
+    free(text);
+}
+
+void plan_show(const cli *tool, const batch_plan *plan, const batch_settled *settled, const json_t *lines)
+{
+    static const char *const summary[] = {
+        "{left} take{left:/s} to solve",
+        "{problems?}{problems} take{problems:/s} that cannot be solved",
+        "{calibrations?}{calibrations} calibration{calibrations:/s}, and one more for each take whose markers were taken "
+        "off and put on again",
+        "{done?}{done} take{done:/s} done already",
+        "{again?}{again} take{again:/s} failed before; --retry-failed solves {again:it/them} again",
+        "{left_out?}{left_out} recording{left_out:/s} left out, as a C3D has the same name: {left_out_names}{more}",
+    };
+    json_t *object = json_object(), *list = put_list(object, "takes");
+    int problems = 0, left = 0, counts[BATCH_OTHERS + 1] = {0};
     for (int i = 0; i < plan->count; i++) {
         counts[settled[i]]++;
         if (settled[i] == BATCH_OTHERS)
             continue;
-        json_t *row = take_object(plan, i, settled[i], lines);
         problems += plan->takes[i].problem != NULL;
-        if (settled[i] == BATCH_LEFT && !plan->takes[i].problem)
-            json_array_append(left, row);
-        json_array_append_new(list, row);
+        left += settled[i] == BATCH_LEFT && !plan->takes[i].problem;
+        json_array_append_new(list, take_object(plan, i, settled[i], lines));
     }
     put_count(object, "problems", problems);
     put_count(object, "left_out", plan->left_out);
     plan_put_skipped(plan, object);
     put_count(object, "calibrations", count_calibrations(plan, settled));
-    put_count(object, "left", (long long)json_array_size(left));
+    put_count(object, "left", left);
     put_count(object, "done", counts[BATCH_DONE]);
     put_count(object, "failed", counts[BATCH_FAILED] + problems);
+    unsigned char *is_shown = calloc((size_t)plan->count + 1, 1);
+    for (int i = 0; i < plan->count && is_shown; i++)
+        is_shown[i] = settled[i] == BATCH_LEFT;
+    show_takes(tool, plan, settled);
+    if (is_shown)
+        plan_tell_problems(tool, plan, is_shown, "cannot solve");
+    json_t *shown = json_copy(object);
     put_count(shown, "again", counts[BATCH_FAILED]);
-    json_object_set(shown, "r", object);
-    fact_table(tool, 0, left, columns);
-    for (int i = 0; i < plan->count; i++)
-        if (settled[i] == BATCH_LEFT && plan->takes[i].problem)
-            cli_say(tool, "failed %s: %s\n", plan->takes[i].name, plan->takes[i].problem);
-    fact_line(
-        tool, shown, NULL,
-        "{r.left} take{r.left:/s} to solve[{r.calibrations?}, {r.calibrations} calibration{r.calibrations:/s}, and one for "
-        "each take whose markers were placed anew][{r.problems?}, {r.problems} that cannot be solved][{r.done?}; {r.done} done already][{again?}; {again} failed before, which --retry-failed solves "
-        "again][{r.left_out?}; {r.left_out} recording{r.left_out:/s} left out, as a C3D has the same name]");
+    json_object_set(shown, "left_out_names", plan->left_out_names);
+    put_text(shown, "more", plan->left_out > (int)json_array_size(plan->left_out_names) ? ", ..." : "");
+    for (size_t i = 0; i < sizeof summary / sizeof *summary; i++)
+        show_line(tool, shown, summary[i]);
     plan_tell_skipped(tool, plan);
+    free(is_shown);
     json_decref(shown);
-    json_decref(left);
     cli_json_print(tool, object);
 }

@@ -105,10 +105,10 @@ static void outputs_of_batches_are_not_searched(void **state)
 static void recordings_that_are_not_there_fail(void **state)
 {
     ulna_test_tool *tool = *state;
-    ulna_test_tool_shell(tool,
-                         "rm -r db/b && ln -s gone.c3d db/a/x.c3d && mkfifo db/a/y.trc && ln -s gone.asf db/a/a.asf");
+    ulna_test_tool_shell(
+        tool, "rm -r db/b && ln -s gone.c3d db/a/x.c3d && mkfifo db/a/y.trc && ln -s gone.asf db/a/human.asf");
     expect(tool, "db -s human -o out --dry-run", 1);
-    ulna_test_says(tool->out, "failed a/x: ");
+    ulna_test_says(tool->out, "cannot solve a/x: ");
     expect(tool, "db -s human -o out --no-reports", 1);
     ulna_test_says(tool->out, "8 takes: 6 solved, 2 failed");
     expect_result(tool, "out", "a/x", "failed",
@@ -260,7 +260,7 @@ static void failures_name_the_line_of_the_manifest(void **state)
     ulna_test_tool_shell(tool, "printf 'take,subject\n# a comment\n\n"
                                "db/a/a_01.c3d,\"A\nB\"\ndb/gone.c3d,C\n' >sub.csv");
     expect(tool, "sub.csv -s human -o out --dry-run", 1);
-    ulna_test_says(tool->out, "failed db/gone: sub.csv:6: there is no file ");
+    ulna_test_says(tool->out, "cannot solve db/gone: sub.csv:6: there is no file ");
     json_t *plan = ulna_test_tool_run_json(tool, "batch", "sub.csv -s human -o out --dry-run", 1);
     ulna_test_says(json_string_value(json_object_get(planned(plan, "db/gone"), "problem")), "sub.csv:6: ");
     json_decref(plan);
@@ -444,6 +444,38 @@ static void sources_are_named(void **state)
     expect_refusal(tool, "near.csv -o out", 3, "near.csv: there is no column 'Skelton'; did you mean 'skeleton'?");
 }
 
+/* ---- --dry-run ------------------------------------------------------------------------------------------------------------- */
+
+/* Many takes may have one reason. */
+static void reasons_are_told_once(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(
+        tool, ULNA
+        " sample -q t && cp t/human.asf db/a && mkdir db/c && for i in 1 2 3; do ln -s gone db/c/$i.c3d; done && "
+        "printf 'take,skeleton,options\\n' >m.csv && for i in 1 2 3 4; do echo db/a/a_0$i.c3d,human,--frames x; done >>m.csv && "
+        "for i in 1 2 3; do echo db/b/b_0$i.c3d,human,--tol x; done >>m.csv");
+    expect(tool, "db -o out --dry-run", 1);
+    ulna_test_says(tool->out, "\ncannot solve 9 takes: no skeleton was found for it: put one beside it");
+    ulna_test_says(tool->out, " (b/b_01, b/b_02, b/b_03, ...)\n");
+    ulna_test_says(tool->out, "\na/a_01  a        db/a/human.asf  to be calibrated: a/a\n");
+    expect(tool, "m.csv -o out --dry-run", 1);
+    ulna_test_says(tool->out, "cannot solve 4 takes: its options: --frames takes A:B");
+    ulna_test_says(tool->out, "cannot solve db/b/b_01: m.csv:6: its options: --tol");
+    ulna_test_says(tool->out, "cannot solve db/b/b_03: m.csv:8: its options: --tol");
+    assert_memory_equal(tool->out, "cannot", 6); /* no heading of no takes */
+    json_t *plan = ulna_test_tool_run_json(tool, "batch", "m.csv -o out --dry-run", 1);
+    assert_true(json_is_integer(json_object_get(planned(plan, "db/a/a_01"), "bytes")));
+    json_decref(plan);
+    /* Only those of the shard. */
+    expect(tool, "m.csv -o out --dry-run --shard 1/7", 1);
+    ulna_test_says(tool->out, "\n1 take that cannot be solved\n");
+    ulna_test_tool_shell(tool, "for i in 1 2 3 4 5; do touch db/a/a_0$i.trc; done");
+    expect(tool, "db -s human -o out --dry-run", 1);
+    ulna_test_says(tool->out, "5 recordings left out, as a C3D has the same name: a/a_01.trc, a/a_02.trc,");
+    ulna_test_says(tool->out, "a/a_04.trc, ...\n");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_takes, ulna_test_tool_close)
@@ -468,6 +500,7 @@ int main(void)
         TEST(submitting_needs_sbatch),
         TEST(limits_need_processes),
         TEST(sources_are_named),
+        TEST(reasons_are_told_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
