@@ -403,25 +403,6 @@ static void options_of_sbatch_keep_their_values(void **state)
     expect_refusal(tool, "db -s human -o out --slurm 2 --slurm-options main", 2, "takes options of sbatch");
 }
 
-/* One true message, and what to do. */
-static void submitting_needs_sbatch(void **state)
-{
-    ulna_test_tool *tool = *state;
-    ulna_test_tool_shell(tool, "mkdir none && PATH=$PWD/none " ULNA
-                               " batch db -s human -o 'my out' --slurm 2 --submit >log 2>err; [ $? = 1 ]");
-    char *text = ulna_test_tool_file(tool, "err");
-    assert_string_equal(text, "ulna: there is no sbatch on this machine, so nothing is submitted\n");
-    free(text);
-    text = ulna_test_tool_file(tool, "log");
-    ulna_test_says(
-        text, "  sbatch --dependency=afterany:$(sbatch --parsable 'my out/slurm/array.sh') 'my out/slurm/merge.sh'\n");
-    free(text);
-    ulna_test_tool_shell(
-        tool, "printf '#!/bin/sh\\nexit 1\\n' >none/sbatch && chmod +x none/sbatch && PATH=$PWD/none:$PATH " ULNA
-              " batch db -s human -o out --slurm 2 --submit >log 2>err; [ $? = 1 ] && grep -q '^  sbatch --dep' log && "
-              "grep -q 'sbatch did not take .*: nothing is submitted' err");
-}
-
 static void limits_need_processes(void **state)
 {
     ulna_test_tool *tool = *state;
@@ -442,38 +423,6 @@ static void sources_are_named(void **state)
         "printf 'Take,SKELETON\\ntake.c3d,human\\n' >m.csv && printf 'take,Skelton\\ntake.c3d,human\\n' >near.csv");
     expect(tool, "m.csv -o out --dry-run", 0);
     expect_refusal(tool, "near.csv -o out", 3, "near.csv: there is no column 'Skelton'; did you mean 'skeleton'?");
-}
-
-/* ---- --dry-run ------------------------------------------------------------------------------------------------------------- */
-
-/* Many takes may have one reason. */
-static void reasons_are_told_once(void **state)
-{
-    ulna_test_tool *tool = *state;
-    ulna_test_tool_shell(
-        tool, ULNA
-        " sample -q t && cp t/human.asf db/a && mkdir db/c && for i in 1 2 3; do ln -s gone db/c/$i.c3d; done && "
-        "printf 'take,skeleton,options\\n' >m.csv && for i in 1 2 3 4; do echo db/a/a_0$i.c3d,human,--frames x; done >>m.csv && "
-        "for i in 1 2 3; do echo db/b/b_0$i.c3d,human,--tol x; done >>m.csv");
-    expect(tool, "db -o out --dry-run", 1);
-    ulna_test_says(tool->out, "\ncannot solve 9 takes: no skeleton was found for it: put one beside it");
-    ulna_test_says(tool->out, " (b/b_01, b/b_02, b/b_03, ...)\n");
-    ulna_test_says(tool->out, "\na/a_01  a        db/a/human.asf  to be calibrated: a/a\n");
-    expect(tool, "m.csv -o out --dry-run", 1);
-    ulna_test_says(tool->out, "cannot solve 4 takes: its options: --frames takes A:B");
-    ulna_test_says(tool->out, "cannot solve db/b/b_01: m.csv:6: its options: --tol");
-    ulna_test_says(tool->out, "cannot solve db/b/b_03: m.csv:8: its options: --tol");
-    assert_memory_equal(tool->out, "cannot", 6); /* no heading of no takes */
-    json_t *plan = ulna_test_tool_run_json(tool, "batch", "m.csv -o out --dry-run", 1);
-    assert_true(json_is_integer(json_object_get(planned(plan, "db/a/a_01"), "bytes")));
-    json_decref(plan);
-    /* Only those of the shard. */
-    expect(tool, "m.csv -o out --dry-run --shard 1/7", 1);
-    ulna_test_says(tool->out, "\n1 take that cannot be solved\n");
-    ulna_test_tool_shell(tool, "for i in 1 2 3 4 5; do touch db/a/a_0$i.trc; done");
-    expect(tool, "db -s human -o out --dry-run", 1);
-    ulna_test_says(tool->out, "5 recordings left out, as a C3D has the same name: a/a_01.trc, a/a_02.trc,");
-    ulna_test_says(tool->out, "a/a_04.trc, ...\n");
 }
 
 int main(void)
@@ -497,10 +446,8 @@ int main(void)
         TEST(reasons_do_not_depend_on_the_plan),
         TEST(options_are_not_added_to_the_own_plan),
         TEST(options_of_sbatch_keep_their_values),
-        TEST(submitting_needs_sbatch),
         TEST(limits_need_processes),
         TEST(sources_are_named),
-        TEST(reasons_are_told_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
