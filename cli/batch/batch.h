@@ -21,7 +21,7 @@
 #include "cli/markup.h"
 #include "cli/output.h"
 
-/* ---- the plan: plan.c, folder.c, manifest.c ---------------------------------------------------------------------------------- */
+/* ---- the plan: plan.c, folder.c, manifest.c, show.c ---------------------------------------------------------------------------------- */
 
 typedef struct batch_take {
     char *name;                                /* of its outputs, below OUT and without an ending */

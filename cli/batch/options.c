@@ -91,6 +91,8 @@ static int check_formats(const cli *tool, const char *formats)
         char name[16];
         size_t length = strcspn(at, ",");
         snprintf(name, sizeof name, "x.%.*s", length < 8 ? (int)length : 0, at);
+        if (!length)
+            return cli_usage(tool, "--formats '%s': an ending is missing before a comma", formats);
         if (!ulna_format_writes(ulna_format_of_name(name)))
             return refuse_format(tool, at, length);
         for (const char *other = formats; other < at; other += strcspn(other, ",") + 1)

@@ -79,9 +79,13 @@ static void reasons_are_told_once(void **state)
     json_t *plan = ulna_test_tool_run_json(tool, "batch", "m.csv -o out --dry-run", 1);
     assert_true(json_is_integer(json_object_get(planned(plan, "db/a/a_01"), "bytes")));
     json_decref(plan);
+    /* Long names would leave a table no room. */
+    ulna_test_tool_shell(tool, "n=$(printf '%050d' 7) && mkdir -p long/$n && cp take.c3d long/$n/$n.c3d");
+    expect(tool, "long -s human -o out --dry-run", 0);
+    ulna_test_says(tool->out, "0007\n  skeleton  human\n  markers   to be calibrated:\n            00");
     /* Only those of the shard. */
     expect(tool, "m.csv -o out --dry-run --shard 1/7", 1);
-    ulna_test_says(tool->out, "\n1 take that cannot be solved\n");
+    ulna_test_says(tool->out, "\n1 take cannot be solved\n");
     ulna_test_tool_shell(tool, "for i in 1 2 3 4 5; do touch db/a/a_0$i.trc; done");
     expect(tool, "db -s human -o out --dry-run", 1);
     ulna_test_says(tool->out, "5 recordings left out, as a C3D has the same name: a/a_01.trc, a/a_02.trc,");
