@@ -258,15 +258,16 @@ static void show_line(const cli *tool, const json_t *object, const char *templat
 
 void plan_show(const cli *tool, const batch_plan *plan, const batch_settled *settled, const json_t *lines)
 {
+    /* clang-format off */
     static const char *const summary[] = {
         "{left} take{left:/s} to solve",
         "{problems?}{problems} take{problems:/s} cannot be solved",
-        "{calibrations?}{calibrations} calibration{calibrations:/s}, and one more for each take whose markers were taken "
-        "off and put on again",
+        "{calibrations?}{calibrations} calibration{calibrations:/s}, and one more for each take whose markers were taken off and put on again",
         "{done?}{done} take{done:/s} done already",
         "{again?}{again} take{again:/s} failed before; --retry-failed solves {again:it/them} again",
         "{left_out?}{left_out} recording{left_out:/s} left out, as a C3D has the same name: {left_out_names}{more}",
     };
+    /* clang-format on */
     json_t *object = json_object(), *list = put_list(object, "takes");
     int problems = 0, left = 0, counts[BATCH_OTHERS + 1] = {0};
     for (int i = 0; i < plan->count; i++) {

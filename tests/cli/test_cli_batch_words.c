@@ -33,7 +33,7 @@ static void worst_takes_come_first(void **state)
     FILE *file = fopen(ulna_test_path(path, sizeof path, tool->folder, "out/journal/1-of-1.jsonl"), "wb");
     assert_non_null(file);
     for (int i = 0; i < 8; i++) {
-        char take[8];
+        char take[16];
         snprintf(take, sizeof take, "t%d", i);
         put_line(file, take, facts[i]);
     }
@@ -43,7 +43,7 @@ static void worst_takes_come_first(void **state)
     const char *map = strstr(page, "class=\"map\""), *table = strstr(page, "<table class=\"takes\">");
     assert_true(map && table);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        char title[80], cell[80];
+        char title[100], cell[100];
         int take = order[i] - '0';
         snprintf(title, sizeof title, "title=\"t%d: %s", take, words[i]);
         snprintf(cell, sizeof cell, "<td>t%d</td><td>s</td><td>%s</td>", take, words[i]);
