@@ -92,6 +92,17 @@ static void reasons_are_told_once(void **state)
     ulna_test_says(tool->out, "a/a_04.trc, ...\n");
 }
 
+/* The first line of a manifest with a name has it, whatever its recording is called. */
+static void namesakes_are_lines(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool, "printf 'take,name\\ndb/b/b_01.c3d,x\\ndb/a/a_01.c3d,x\\n' >m.csv");
+    expect(tool, "m.csv -s human -o out --dry-run", 1);
+    ulna_test_says(
+        tool->out,
+        "cannot solve x: m.csv:3: line 2 has the name x already: give one of them another in the column name\n");
+}
+
 /* ---- Slurm ----------------------------------------------------------------------------------------------------------------- */
 
 /* One true message, and what to do. */
@@ -119,6 +130,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(worst_takes_come_first),
         TEST(reasons_are_told_once),
+        TEST(namesakes_are_lines),
         TEST(submitting_needs_sbatch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
