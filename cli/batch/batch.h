@@ -8,7 +8,7 @@
  * OUT/results.csv, .jsonl    the table of results
  * OUT/index.html             the overview
  * OUT/journal/K-of-N.jsonl   a line for each take that ended, written by shard K of N
- * OUT/journal/skipped.json   what was not searched for takes when the plan was made
+ * OUT/journal/skipped.json   what was not searched for takes when the plan was made, and why takes have no skeleton
  * OUT/journal/K-of-N.work/   files on their way: complete ones are moved to their place
  */
 #ifndef ULNA_CLI_BATCH_H
@@ -21,7 +21,7 @@
 #include "cli/markup.h"
 #include "cli/output.h"
 
-/* ---- the plan: plan.c, folder.c, manifest.c ---------------------------------------------------------------------------------- */
+/* ---- the plan: plan.c, folder.c, manifest.c, show.c ---------------------------------------------------------------------------------- */
 
 typedef struct batch_take {
     char *name;                                /* of its outputs, below OUT and without an ending */
@@ -29,6 +29,7 @@ typedef struct batch_take {
     char *skeleton, *attach, *subject, *words; /* "": none. words: options of `ulna solve` */
     char *shared;                              /* those of them that `ulna calibrate` takes too */
     char *place;                               /* "m.csv:3", where a manifest names it; "": no manifest does */
+    int line;                                  /* there; 0: no manifest does */
     char *problem;                             /* why it cannot be solved, after that place; NULL: it can */
     const char *error;                         /* the same as a word for programs: see take_failed */
     double bytes;                              /* of the recording */
@@ -55,9 +56,11 @@ typedef struct batch_plan {
     int count, room;
     batch_calibration *calibrations;
     int calibration_count;
-    int left_out;      /* recordings of a take that another recording gives */
-    int unread, links; /* folders that cannot be read, and links to folders: neither is searched for takes */
-    json_t *notes;     /* sentences on the first of these; NULL: there are none */
+    int left_out;           /* recordings of a take that another recording gives */
+    json_t *left_out_names; /* the first of these; NULL: there are none */
+    /* Folders that cannot be read, links to folders, and outputs of other batches: none is searched for takes. */
+    int unread, links, outputs;
+    json_t *notes; /* sentences on the first of these; NULL: there are none */
 } batch_plan;
 
 /* What all takes share, by the command line. "" or NULL: nothing. */
@@ -83,12 +86,16 @@ batch_take *plan_add(batch_plan *plan, const char *name, const char *path);
 int plan_set(char **text, const char *value);
 void plan_complain(batch_take *take, const char *error, const char *format, ...) ULNA_PRINTF(3, 4);
 void plan_release(batch_plan *plan);
-/* What was skipped: for programs ("unread", "links", "notes") and for people. */
+/* What was skipped: for programs ("unread", "links", "outputs", "notes") and for people. */
 void plan_put_skipped(const batch_plan *plan, json_t *object);
 void plan_tell_skipped(const cli *tool, const batch_plan *plan);
 /* The same as a file, for who has only the plan as a manifest; loading one that is not there, or no such file, changes nothing. */
 ulna_status plan_save_skipped(const batch_plan *plan, const char *path, ulna_error *error);
 void plan_load_skipped(batch_plan *plan, const char *path);
+/* Why takes have no skeleton, by name, as whoever looked for it has said; NULL: it is not known. */
+json_t *plan_load_reasons(const char *output);
+/* Takes that cannot be solved, those of one reason together: "VERB NAME: reason". is_chosen: by take; NULL: all. */
+void plan_tell_problems(const cli *tool, const batch_plan *plan, const unsigned char *is_chosen, const char *verb);
 /* The plan as a manifest. */
 ulna_status plan_write(const batch_plan *plan, const char *path, ulna_error *error);
 /* What is left of the plan; `settled`, for each take: see batch_settled. */
@@ -230,6 +237,8 @@ int options_read(const cli *tool, batch_common *common, batch_setup *setup, batc
                  int *tasks);
 /* Formats, options of `ulna solve`, and files for all takes: with a wrong one, every take would fail. */
 int options_check(const cli *tool, json_t *object, const batch_common *common, const batch_setup *setup);
+/* Can all files be read that options of `ulna solve` name? If not, `path` receives the name. */
+ulna_status options_check_files(const char *words, char *path, size_t size, ulna_error *error);
 int batch_main(cli *tool); /* batch.c: the command itself */
 
 /* ---- on a cluster: shards.c, slurm.c ------------------------------------------------------------------------------------ */
@@ -238,6 +247,8 @@ int batch_main(cli *tool); /* batch.c: the command itself */
 int shards_read(const cli *tool, batch_shard *shard);
 /* Which takes belong to the shard: the largest first, each to the shard with the least bytes so far. 0 without memory. */
 int shards_choose(const batch_plan *plan, batch_shard shard, unsigned char *is_chosen);
+/* Is the text of --slurm-options one that scripts can have? */
+int slurm_check_options(const cli *tool);
 /* Writes the scripts of --slurm, and submits them with --submit. */
 int slurm_write(const cli *tool, json_t *object, const char *output, int tasks);
 

@@ -113,18 +113,23 @@ static int is_recording(const char *path)
     return ends_with(path, ".c3d") || ends_with(path, ".trc");
 }
 
-/* All are counted, the first ones are listed. `number`: why it cannot be read; 0: it is a link to a folder. */
+enum { SKIP_LINK = 0, SKIP_OUTPUT = -1 }; /* or the number of an error */
+
+/* All are counted, the first ones are listed. */
 static void skip(found_files *files, const char *whole, int number)
 {
     enum { MOST_NOTES = 20 };
     batch_plan *plan = files->plan;
-    plan->unread += number != 0;
-    plan->links += number == 0;
+    plan->unread += number > 0;
+    plan->links += number == SKIP_LINK;
+    plan->outputs += number == SKIP_OUTPUT;
     if (!plan->notes)
         plan->notes = json_array();
     if (json_array_size(plan->notes) >= MOST_NOTES)
         return;
-    if (number)
+    if (number == SKIP_OUTPUT)
+        files_note_text(plan->notes, "%.300s is the output of a batch and is not searched", whole);
+    else if (number)
         files_note_text(plan->notes,
                         "%.300s cannot be read (%s): takes below it are missing; make it readable and run this again",
                         whole, strerror(number));
@@ -133,6 +138,17 @@ static void skip(found_files *files, const char *whole, int number)
                         "%.300s is a link to a folder and is not followed; name its takes in a manifest, or give that "
                         "folder to a batch of its own",
                         whole);
+}
+
+/* Of another batch: its motions may be C3D files too. */
+static int is_output(const char *folder)
+{
+    char *plan = folder_join(folder, "plan.csv"), *journal = folder_join(folder, "journal");
+    struct stat about;
+    int is = plan && journal && folder_is(journal) && stat(plan, &about) == 0 && S_ISREG(about.st_mode);
+    free(plan);
+    free(journal);
+    return is;
 }
 
 static int walk(found_files *files, const char *below);
@@ -148,10 +164,14 @@ static void visit(found_files *files, const char *path, const char *whole)
         else if (errno != ENOENT) /* else somebody has just removed it */
             skip(files, whole, errno);
     } else if (S_ISDIR(about.st_mode)) {
-        if ((about.st_dev != files->device || about.st_ino != files->number) && !walk(files, path))
+        if (about.st_dev == files->device && about.st_ino == files->number)
+            return;
+        if (is_output(whole))
+            skip(files, whole, SKIP_OUTPUT);
+        else if (!walk(files, path))
             skip(files, whole, errno);
     } else if (stat(whole, &about) == 0 && S_ISDIR(about.st_mode))
-        skip(files, whole, 0);
+        skip(files, whole, SKIP_LINK);
     else if (is_recording(path) || (stat(whole, &about) == 0 && S_ISREG(about.st_mode)))
         add_file(files, path, whole);
 }
@@ -334,13 +354,24 @@ static int add_take(const found_files *files, const found_file *file, const batc
             "manifest",
             skeleton.rivals[0]->path, skeleton.rivals[1]->path);
     else if (is_added && !*own)
-        plan_complain(take, "argument", "there is no skeleton beside it or above: give --skeleton, or a manifest");
+        plan_complain(take, "argument",
+                      "no skeleton was found for it: put one beside it whose name begins its name, or give one with "
+                      "--skeleton or a manifest");
     free(name);
     free(path);
     free(own);
     free(where);
     free(subject);
     return is_added;
+}
+
+static void leave_out(batch_plan *plan, const char *path)
+{
+    enum { MOST_NAMES = 4 };
+    if (!plan->left_out_names)
+        plan->left_out_names = json_array();
+    if (plan->left_out++ < MOST_NAMES)
+        json_array_append_new(plan->left_out_names, cli_json_text(path));
 }
 
 int plan_folder(json_t *object, const char *folder, const batch_common *common, batch_plan *plan)
@@ -360,7 +391,7 @@ int plan_folder(json_t *object, const char *folder, const batch_common *common, 
         if (files.list[i].kind != KIND_TAKE)
             continue;
         if (better_recording(&files, &files.list[i]))
-            plan->left_out++;
+            leave_out(plan, files.list[i].path);
         else
             files.has_memory &= add_take(&files, &files.list[i], common, plan);
     }
@@ -371,7 +402,7 @@ int plan_folder(json_t *object, const char *folder, const batch_common *common, 
     else if (!plan->count && plan->unread)
         cli_fail(&error, ULNA_ERR_IO, "there is no C3D or TRC file that can be read: %s",
                  json_string_value(json_array_get(plan->notes, 0)));
-    else if (!plan->count && plan->links)
+    else if (!plan->count && plan->notes)
         cli_fail(&error, ULNA_ERR_ARGUMENT, "there is no C3D or TRC file: %s",
                  json_string_value(json_array_get(plan->notes, 0)));
     else if (!plan->count)

@@ -9,14 +9,17 @@
  */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include "cli/batch/batch.h"
+#include "src/base/algorithms.h"
 
 enum { TAKE, SKELETON, ATTACH, SUBJECT, OPTIONS, NAME, COLUMNS };
-static const char *const titles[COLUMNS] = {"take", "skeleton", "attach", "subject", "options", "name"};
+static const char *const titles[COLUMNS + 1] = {"take", "skeleton", "attach", "subject", "options", "name"};
 
 /* ---- lines ------------------------------------------------------------------------------------------------------------ */
 
@@ -89,9 +92,24 @@ static int split_record(char **next, char **fields, int most, int *line)
 static int find_column(const char *title)
 {
     int found = 0;
-    while (found < COLUMNS && strcmp(titles[found], title) != 0)
+    while (found < COLUMNS && strcasecmp(titles[found], title) != 0)
         found++;
     return found;
+}
+
+static ulna_status refuse_column(const char *title, ulna_error *error)
+{
+    char lower[40];
+    snprintf(lower, sizeof lower, "%s", title);
+    for (char *at = lower; *at; at++)
+        *at = (char)ulna_lower((unsigned char)*at);
+    const char *nearest = ulna_nearest_name(lower, titles, sizeof *titles);
+    if (nearest)
+        return cli_fail(error, ULNA_ERR_PARSE, "there is no column '%.40s'; did you mean '%s'?", title, nearest);
+    return cli_fail(error, ULNA_ERR_PARSE,
+                    "there is no column '%.40s'; the heading names take, skeleton, attach, subject, options, name, or "
+                    "some of them",
+                    title);
 }
 
 /* Which column each field is. */
@@ -103,10 +121,7 @@ static ulna_status read_heading(char **next, int *columns, int *count, int *line
     for (int i = 0; i < *count && *count <= COLUMNS; i++) {
         columns[i] = find_column(fields[i]);
         if (columns[i] == COLUMNS)
-            return cli_fail(error, ULNA_ERR_PARSE,
-                            "there is no column '%.40s'; the heading names take, skeleton, attach, subject, options, "
-                            "name, or some of them",
-                            fields[i]);
+            return refuse_column(fields[i], error);
         has_take |= columns[i] == TAKE;
     }
     if (*count < 1 || *count > COLUMNS || !has_take)
@@ -143,25 +158,13 @@ static char *make_name(const char *take, const char *subject)
     return name;
 }
 
-/* Below OUT, and not where the batch itself writes. */
-static int is_good_name(const char *name)
-{
-    static const char *const own[] = {"plan", "results", "index"};
-    for (const char *at = name; at; at = strchr(at, '/') ? strchr(at, '/') + 1 : NULL)
-        if (strcspn(at, "/") == strspn(at, ".") && strspn(at, ".") <= 2) /* nothing, this folder, or the one above */
-            return 0;
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        if (strcmp(name, own[i]) == 0)
-            return 0;
-    return strncmp(name, "journal/", 8) != 0 && strncmp(name, "calibration/", 12) != 0;
-}
-
 /* A manifest that is being read. */
 typedef struct manifest {
     const char *path, *folder; /* files are relative to the folder */
     int is_own;                /* OUT/plan.csv, whose lines its user did not write */
     const batch_common *common;
     batch_plan *plan;
+    const json_t *reasons; /* of is_own: why takes have no skeleton, by name */
 } manifest;
 
 int plan_is_own(const char *output, const char *path)
@@ -203,6 +206,7 @@ static int add_row(const manifest *m, int line, char *const cells[COLUMNS])
                    plan_set(&take->attach, attach) && plan_set(&take->subject, cells[SUBJECT]) &&
                    (m->is_own || set_place(take, m->path, line));
     if (is_added) {
+        take->line = line;
         size_t size = strlen(cells[OPTIONS]) + strlen(common->words ? common->words : "") + 2;
         char *words = malloc(size);
         if (words)
@@ -211,13 +215,12 @@ static int add_row(const manifest *m, int line, char *const cells[COLUMNS])
         is_added = words && plan_set(&take->words, words);
         free(words);
     }
-    if (is_added && !is_good_name(name))
-        plan_complain(take, "argument",
-                      "the name '%.200s' is not one of a file below the output folder, or the batch uses it: give "
-                      "another one in the column name",
-                      name);
+    const char *reason = json_string_value(json_object_get(m->reasons, name));
     if (is_added && !*take->skeleton)
-        plan_complain(take, "argument", "the manifest names no skeleton for it, and there is no --skeleton");
+        plan_complain(
+            take, "argument", "%s",
+            reason ? reason
+                   : "the manifest names no skeleton for it: fill in its column skeleton, or give one with --skeleton");
     free(name);
     free(path);
     free(skeleton);
@@ -276,6 +279,17 @@ static ulna_status read_table(const manifest *m, char *text, ulna_error *error)
     return status;
 }
 
+static ulna_status check_source(const char *path, ulna_error *error)
+{
+    struct stat about;
+    ulna_format format = ulna_format_of_name(path);
+    if (stat(path, &about) != 0 && errno == ENOENT)
+        return cli_fail(error, ULNA_ERR_IO, "there is no folder or manifest of this name");
+    if (format == ULNA_FORMAT_C3D || format == ULNA_FORMAT_TRC)
+        return cli_fail(error, ULNA_ERR_PARSE, "this is a recording: give its folder, or use `ulna solve`");
+    return ULNA_OK;
+}
+
 int plan_manifest(json_t *object, const char *path, const batch_common *common, batch_plan *plan)
 {
     enum { MOST = 1 << 28 };
@@ -285,14 +299,19 @@ int plan_manifest(json_t *object, const char *path, const batch_common *common, 
     ulna_error_clear(&error);
     const char *slash = strrchr(path, '/');
     char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup("");
-    ulna_status status = folder ? ulna_file_read(path, MOST, &text, &error) : cli_no_memory(&error);
+    ulna_status status = folder ? check_source(path, &error) : cli_no_memory(&error);
+    if (status == ULNA_OK)
+        status = ulna_file_read(path, MOST, &text, &error);
     if (status == ULNA_OK && text.data && memchr(text.data, 0, text.length))
         status = cli_fail(&error, ULNA_ERR_PARSE, "a manifest is a table of takes in CSV, which this is not");
+    int is_own = plan_is_own(common->output, path);
+    json_t *reasons = is_own ? plan_load_reasons(common->output) : NULL;
     const manifest m = {
-        .path = path, .folder = folder, .is_own = plan_is_own(common->output, path), .common = common, .plan = plan};
+        .path = path, .folder = folder, .is_own = is_own, .common = common, .plan = plan, .reasons = reasons};
     if (status == ULNA_OK)
         status = read_table(&m, text.data ? text.data : nothing, &error);
     ulna_text_release(&text);
+    json_decref(reasons);
     free(folder);
     return status != ULNA_OK ? files_fail(object, path, &error) : CLI_DONE;
 }

@@ -7,6 +7,9 @@
 #include <unistd.h>
 
 #include "cli/batch/batch.h"
+#include "cli/batch/command.h"
+#include "cli/solve/solve.h"
+#include "src/base/algorithms.h"
 #include "ulna/ulna.h"
 
 static int read_isolation(const cli *tool, batch_pool *pool)
@@ -15,10 +18,25 @@ static int read_isolation(const cli *tool, batch_pool *pool)
     pool->is_isolated = !text || strcmp(text, "on") == 0;
     if (!pool->is_isolated && strcmp(text, "off") != 0)
         return cli_usage(tool, "--isolate takes on or off, not '%s'", text);
+    if (!pool->is_isolated && (cli_value(tool, "time-limit") || cli_value(tool, "memory")))
+        return cli_usage(tool, "--%s holds for processes apart, and --isolate off has none: give one of them",
+                         cli_value(tool, "time-limit") ? "time-limit" : "memory");
     pool->seconds = 600;
     pool->megabytes = 4096;
     int code = numbers_real(tool, "time-limit", 0, 1e7, " s", &pool->seconds);
     return code ? code : numbers_real(tool, "memory", 0, 1e9, " MB", &pool->megabytes);
+}
+
+/* The plan has the options of its takes: those of the command line would be added in each run, and nothing would be kept. */
+static int check_own_plan(const cli *tool, const batch_common *common)
+{
+    const char *source = tool->operand_count ? tool->operands[0] : "";
+    if (!common->words || !*common->words || !plan_is_own(common->output, source))
+        return CLI_DONE;
+    return cli_usage(tool,
+                     "--options would be added to those that are in %s already: leave them out, or give the folder or "
+                     "manifest that this plan was made from",
+                     source);
 }
 
 int options_read(const cli *tool, batch_common *common, batch_setup *setup, batch_shard *shard, batch_pool *limits,
@@ -42,7 +60,27 @@ int options_read(const cli *tool, batch_common *common, batch_setup *setup, batc
     int code = numbers_count(tool, "slurm", 1, 65535, tasks);
     if (!code && !cli_value(tool, "slurm"))
         code = shards_read(tool, shard);
+    if (!code)
+        code = slurm_check_options(tool);
+    if (!code)
+        code = check_own_plan(tool, common);
     return code ? code : read_isolation(tool, limits);
+}
+
+/* Names the one that is wrong, the one that may be meant, and all. */
+static int refuse_format(const cli *tool, const char *ending, size_t length)
+{
+    static const char *const endings[] = {"amc", "bvh", "glb", "gltf", "csv", "mot", "c3d", "trc", "asf", "json", NULL};
+    char *name = strndup(ending, length), all[80] = "";
+    for (char *at = name; at && *at; at++)
+        *at = (char)ulna_lower((unsigned char)*at);
+    const char *nearest = name ? ulna_nearest_name(name, endings, sizeof *endings) : NULL;
+    for (size_t i = 0; endings[i]; i++)
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", endings[i]);
+    int code = cli_usage(tool, "--formats: '%.*s' cannot be written; %s%s%shere is %s", (int)length, ending,
+                         nearest ? "did you mean '" : "", nearest ? nearest : "", nearest ? "'? T" : "t", all);
+    free(name);
+    return code;
 }
 
 static int check_formats(const cli *tool, const char *formats)
@@ -53,8 +91,10 @@ static int check_formats(const cli *tool, const char *formats)
         char name[16];
         size_t length = strcspn(at, ",");
         snprintf(name, sizeof name, "x.%.*s", length < 8 ? (int)length : 0, at);
+        if (!length)
+            return cli_usage(tool, "--formats '%s': an ending is missing before a comma", formats);
         if (!ulna_format_writes(ulna_format_of_name(name)))
-            return cli_usage(tool, "--formats takes endings such as amc,bvh,glb, not '%s'", formats);
+            return refuse_format(tool, at, length);
         for (const char *other = formats; other < at; other += strcspn(other, ",") + 1)
             if (strcspn(other, ",") == length && strncasecmp(other, at, length) == 0)
                 return cli_usage(tool, "--formats names %.*s twice: both would be the same file", (int)length, at);
@@ -73,6 +113,44 @@ static int check_words(const cli *tool, const char *words)
     free(any.words);
     free(any.shared);
     return status == ULNA_OK ? CLI_DONE : cli_usage(tool, "--options: %s", error.message);
+}
+
+ulna_status options_check_files(const char *words, char *path, size_t size, ulna_error *error)
+{
+    static const char *const names[] = {"attach", "reference", "compare-with", "bounds", "init", "constraints"};
+    command_line line = command_begin("solve");
+    solve_job job = {0};
+    command_add_pair(&line, "-s", "skeleton");
+    command_add_pair(&line, "-m", "markers");
+    int is_read = *words && command_add_options(&line, words) && !command_parse(&line) &&
+                  !solve_read_options(&line.tool, &job); /* else take_check_words says what is wrong */
+    const char *const files[] = {job.attach_path, job.reference_path,  job.compare_path, job.bounds_path,
+                                 job.init_path,   job.constraints_path}; /* words such as "none" are not */
+    ulna_status status = ULNA_OK;
+    for (size_t i = 0; i < sizeof files / sizeof *files && is_read && status == ULNA_OK; i++) {
+        struct stat about;
+        if (!files[i])
+            continue;
+        snprintf(path, size, "%s", files[i]);
+        if (access(files[i], R_OK) != 0 || stat(files[i], &about) != 0)
+            status = cli_fail(error, ULNA_ERR_IO, "cannot open the file of --%s: %s", names[i], strerror(errno));
+        else if (!S_ISREG(about.st_mode))
+            status = cli_fail(error, ULNA_ERR_IO, "is not a file, as --%s needs", names[i]);
+    }
+    command_end(&line);
+    return status;
+}
+
+static int check_named(json_t *object, const char *words)
+{
+    char path[4096];
+    ulna_error error, named;
+    ulna_error_clear(&error);
+    if (!words || options_check_files(words, path, sizeof path, &error) == ULNA_OK)
+        return CLI_DONE;
+    ulna_error_clear(&named);
+    cli_fail(&named, error.status, "%s (--options)", error.message);
+    return files_fail(object, path, &named);
 }
 
 /* The same: a file for all takes that cannot be read would fail all of them. Its content is read by each take, with its options. */
@@ -101,6 +179,8 @@ int options_check(const cli *tool, json_t *object, const batch_common *common, c
     int code = check_formats(tool, setup->formats);
     if (!code)
         code = check_words(tool, common->words);
+    if (!code)
+        code = check_named(object, common->words);
     if (!code)
         code = check_common(object, common->skeleton, 1);
     return code ? code : check_common(object, common->attach, 0);
@@ -142,7 +222,7 @@ static const cli_option options[] = {
      "Write job scripts for Slurm: an array of N shards, each with --threads processors (default: 1), and a job that makes the tables "
      "when all have ended. Nothing is solved."},
     {"slurm-options", 0, "TEXT",
-     "With --slurm: options of sbatch for these scripts, such as \"--partition=long --time=2:00:00\"."},
+     "With --slurm: options of sbatch for these scripts, such as \"--partition=long --time=2:00:00\". A value with blanks is in quotes."},
     {"submit", 0, NULL, "With --slurm: submit the scripts with sbatch."},
     {"merge", 0, NULL,
      "Make table and overview of an output folder from the journals of all shards: ulna batch --merge OUT."},

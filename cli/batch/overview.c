@@ -44,6 +44,21 @@ static int rank_of(const json_t *row)
     return rank;
 }
 
+/* The same in words. */
+static const char *verdict_of(const json_t *row)
+{
+    static const char *const words[][2] = {{"failed", "failed"},
+                                           {"missing", "not yet solved"},
+                                           {"reject", "not to be used"},
+                                           {"look", "to look at"},
+                                           {"trust", "can be trusted"}};
+    const char *state = state_of(row);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i][0], state) == 0)
+            return words[i][1];
+    return state;
+}
+
 /* Of all frames: lost and doubtful ones. */
 static double bad_share(const json_t *row)
 {
@@ -118,6 +133,24 @@ static const char *file_of(const json_t *row, const char *ending)
     return NULL;
 }
 
+/* A name that may be wrapped after its parts. */
+static void put_name(markup *page, const char *name)
+{
+    while (*name) {
+        char part[64];
+        size_t length = strcspn(name, "/_"), most = sizeof part - 1;
+        length += name[length] != 0;
+        if (length > most)
+            for (length = most; length > 1 && ((unsigned char)name[length] & 0xC0) == 0x80;) /* whole characters */
+                length--;
+        snprintf(part, sizeof part, "%.*s", (int)length, name);
+        markup_escape(page, part);
+        name += length;
+        if (*name && strchr("/_", name[-1]))
+            markup_put(page, "<wbr/>");
+    }
+}
+
 static void put_facts(markup *page, const void *about)
 {
     static const char *const keys[][2] = {{"takes", "takes"},           {"done", "solved"},
@@ -141,9 +174,9 @@ static void put_cell(markup *page, const json_t *row)
     markup_put(page, " title=\"");
     markup_escape(page, text_of(row, "take"));
     if (json_object_get(row, "rms_mm"))
-        markup_format(page, ": %s, %.1f mm", state_of(row), number_of(row, "rms_mm"));
+        markup_format(page, ": %s, %.1f mm", verdict_of(row), number_of(row, "rms_mm"));
     else
-        markup_format(page, ": %s", state_of(row));
+        markup_format(page, ": %s", verdict_of(row));
     markup_put(page, report ? "\"></a>" : "\"></span>");
 }
 
@@ -155,7 +188,7 @@ static void put_subjects(markup *page, const void *about)
         double errors = 0;
         int solved = 0;
         markup_put(page, "<tr><td>");
-        markup_escape(page, o->subjects[s]);
+        put_name(page, o->subjects[s]);
         markup_put(page, "</td><td class=\"map\">");
         for (int i = 0; i < o->count; i++) {
             if (strcmp(text_of(o->rows[i], "subject"), o->subjects[s]) != 0)
@@ -209,10 +242,10 @@ static void put_take(markup *page, const json_t *row)
         put_address(page, report);
         markup_put(page, "\">");
     }
-    markup_escape(page, text_of(row, "take"));
+    put_name(page, text_of(row, "take"));
     markup_put(page, report ? "</a></td><td>" : "</td><td>");
-    markup_escape(page, text_of(row, "subject"));
-    markup_format(page, "</td><td>%s</td>", state_of(row));
+    put_name(page, text_of(row, "subject"));
+    markup_format(page, "</td><td>%s</td>", verdict_of(row));
     put_number_cell(page, row, "frames", 0);
     put_number_cell(page, row, "rms_mm", 2);
     put_number_cell(page, row, "rms_max_mm", 2);

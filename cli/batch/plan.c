@@ -72,6 +72,7 @@ void plan_release(batch_plan *plan)
     free(plan->takes);
     free(plan->calibrations);
     json_decref(plan->notes);
+    json_decref(plan->left_out_names);
 }
 
 /* ---- the plan as a whole --------------------------------------------------------------------------------------------------- */
@@ -107,7 +108,9 @@ static int by_name(const void *a, const void *b)
 {
     const batch_take *x = a, *y = b;
     int names = strcmp(x->name, y->name);
-    return names ? names : strcmp(x->path, y->path);
+    if (names)
+        return names;
+    return x->line != y->line ? x->line - y->line : strcmp(x->path, y->path);
 }
 
 /* Absolute, so that the plan can be used from any folder, also for a file that is not there now; words such as "human" stay. */
@@ -134,12 +137,41 @@ static void check_file(batch_take *take, const char *what, const char *path)
         plan_complain(take, "io", "%s %s is not a file", what, path);
 }
 
-/* Looks at files and options before anything is solved. */
+/* Its outputs are below OUT, and not where the batch itself writes. */
+static void check_name(batch_take *take)
+{
+    static const char *const files[] = {"plan", "results", "index"}, *const folders[] = {"journal", "calibration",
+                                                                                         "slurm"};
+    const char *name = take->name;
+    size_t first = strcspn(name, "/");
+    int is_own = 0;
+    for (const char *at = name; at; at = strchr(at, '/') ? strchr(at, '/') + 1 : NULL)
+        if (strcspn(at, "/") == strspn(at, ".") && strspn(at, ".") <= 2) { /* nothing, this folder, or the one above */
+            plan_complain(take, "argument",
+                          "the name '%.200s' is not one of a file below the output folder: give another one in the "
+                          "column name",
+                          name);
+            return;
+        }
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        is_own |= strcmp(name, files[i]) == 0;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        is_own |= strlen(folders[i]) == first && strncmp(name, folders[i], first) == 0;
+    if (is_own)
+        plan_complain(take, "argument",
+                      "the batch itself uses the name '%.200s' in the output folder: name the take in a manifest, and "
+                      "give another name in its column name",
+                      name);
+}
+
+/* Looks at name, files and options before anything is solved. */
 static void check_take(batch_take *take)
 {
+    char path[4096];
     struct stat about;
     ulna_error error;
     ulna_error_clear(&error);
+    check_name(take);
     if (stat(take->path, &about) != 0 && errno != ENOENT)
         plan_complain(take, "io", "%s cannot be read: %s", take->path, strerror(errno));
     else if (stat(take->path, &about) != 0 && lstat(take->path, &about) == 0)
@@ -154,6 +186,8 @@ static void check_take(batch_take *take)
     check_file(take, "the table of markers", take->attach);
     if (take_check_words(take, &error))
         plan_complain(take, "argument", "its options: %s", error.message);
+    else if (options_check_files(take->words, path, sizeof path, &error))
+        plan_complain(take, "io", "its options: %s: %s", path, error.message);
 }
 
 /* "session/subject": the folder of the take, and who it is. */
@@ -266,7 +300,11 @@ int plan_finish(batch_plan *plan)
         is_done = make_absolute(&take->path, here) && make_absolute(&take->skeleton, here) &&
                   make_absolute(&take->attach, here);
         take->is_namesake = i && strcmp(take->name, take[-1].name) == 0;
-        if (take->is_namesake)
+        if (take->is_namesake && *take->place)
+            plan_complain(take, "argument",
+                          "line %d has the name %.200s already: give one of them another in the column name",
+                          take[-1].line, take->name);
+        else if (take->is_namesake)
             plan_complain(take, "argument",
                           "%s has the same name: give one of them another in the column name of a manifest",
                           take[-1].path);
@@ -283,141 +321,4 @@ int plan_finish(batch_plan *plan)
     }
     free(here);
     return is_done;
-}
-
-/* ---- what is skipped ------------------------------------------------------------------------------------------------------- */
-
-void plan_put_skipped(const batch_plan *plan, json_t *object)
-{
-    put_count(object, "unread", plan->unread);
-    put_count(object, "links", plan->links);
-    if (plan->notes)
-        json_object_set(object, "notes", plan->notes);
-    else
-        (void)put_list(object, "notes");
-}
-
-void plan_tell_skipped(const cli *tool, const batch_plan *plan)
-{
-    json_t *object = json_object();
-    plan_put_skipped(plan, object);
-    put_count(object, "more", plan->unread + plan->links - (long long)json_array_size(plan->notes));
-    files_print_notes(tool, plan->notes);
-    if (plan->unread || plan->links)
-        fact_line(tool, object, NULL,
-                  "not searched: {unread} folder{unread:/s} that cannot be read, {links} link{links:/s} to folders"
-                  "[{more?}; {more} of them are not listed]");
-    if (plan->unread) { /* also with --quiet: it is not success */
-        fflush(stdout);
-        cli_complain("%d folder%s cannot be read; takes below %s are missing", plan->unread,
-                     plan->unread == 1 ? "" : "s", plan->unread == 1 ? "it" : "them");
-    }
-    json_decref(object);
-}
-
-ulna_status plan_save_skipped(const batch_plan *plan, const char *path, ulna_error *error)
-{
-    json_t *object = json_object();
-    plan_put_skipped(plan, object);
-    ulna_status status = cli_write_json(path, object, error);
-    json_decref(object);
-    return status;
-}
-
-void plan_load_skipped(batch_plan *plan, const char *path)
-{
-    json_t *object = json_load_file(path, 0, NULL), *notes = json_object_get(object, "notes");
-    if (!object)
-        return;
-    plan->unread = (int)json_integer_value(json_object_get(object, "unread"));
-    plan->links = (int)json_integer_value(json_object_get(object, "links"));
-    json_decref(plan->notes);
-    plan->notes = json_is_array(notes) ? json_incref(notes) : NULL;
-    json_decref(object);
-}
-
-/* ---- --dry-run ----------------------------------------------------------------------------------------------------------- */
-
-static json_t *take_object(const batch_plan *plan, int index, batch_settled settled, const json_t *lines)
-{
-    static const char *const words[] = {[BATCH_LEFT] = "missing", [BATCH_DONE] = "done", [BATCH_FAILED] = "failed"};
-    const batch_take *take = &plan->takes[index];
-    json_t *row = json_object();
-    put_text(row, "take", take->name);
-    put_text(row, "status", words[take->problem ? BATCH_FAILED : settled]); /* as the run would say */
-    put_text(row, "recording", take->path);
-    put_text(row, "skeleton", *take->skeleton ? take->skeleton : NULL);
-    put_text(row, "attach", *take->attach ? take->attach : NULL);
-    put_text(row, "calibration", take->calibration == ULNA_NONE ? NULL : plan->calibrations[take->calibration].name);
-    put_text(row, "subject", take->subject);
-    put_text(row, "options", take->words);
-    put_number(row, "bytes", take->bytes);
-    put_text(row, "problem", take->problem);
-    if (take->problem)
-        put_text(row, "error", take->error);
-    else if (settled == BATCH_FAILED) {
-        const json_t *line = json_object_get(lines, json_string_value(json_object_get(row, "take")));
-        json_object_set(row, "error", json_object_get(line, "error"));
-        json_object_set(row, "message", json_object_get(line, "message"));
-    }
-    return row;
-}
-
-/* That the takes which are left need, and that no earlier run has. */
-static int count_calibrations(const batch_plan *plan, const batch_settled *settled)
-{
-    int count = 0;
-    for (int c = 0; c < plan->calibration_count; c++) {
-        const char *status = json_string_value(json_object_get(plan->calibrations[c].result, "status"));
-        int is_needed = 0;
-        for (int i = 0; i < plan->count; i++)
-            is_needed |= settled[i] == BATCH_LEFT && plan->takes[i].calibration == c;
-        count += is_needed && (!status || strcmp(status, "failed") == 0);
-    }
-    return count;
-}
-
-void plan_show(const cli *tool, const batch_plan *plan, const batch_settled *settled, const json_t *lines)
-{
-    static const fact_column columns[] = {
-        {"take", 'l', "{take}"},
-        {"subject", 'l', "{subject}"},
-        {"skeleton", 'l', "{skeleton}"},
-        {"markers", 'l', "[{attach}|calibrated: {calibration}]"},
-        {0},
-    };
-    json_t *object = json_object(), *list = put_list(object, "takes"), *left = json_array(), *shown = json_object();
-    int problems = 0, counts[BATCH_OTHERS + 1] = {0};
-    for (int i = 0; i < plan->count; i++) {
-        counts[settled[i]]++;
-        if (settled[i] == BATCH_OTHERS)
-            continue;
-        json_t *row = take_object(plan, i, settled[i], lines);
-        problems += plan->takes[i].problem != NULL;
-        if (settled[i] == BATCH_LEFT && !plan->takes[i].problem)
-            json_array_append(left, row);
-        json_array_append_new(list, row);
-    }
-    put_count(object, "problems", problems);
-    put_count(object, "left_out", plan->left_out);
-    plan_put_skipped(plan, object);
-    put_count(object, "calibrations", count_calibrations(plan, settled));
-    put_count(object, "left", (long long)json_array_size(left));
-    put_count(object, "done", counts[BATCH_DONE]);
-    put_count(object, "failed", counts[BATCH_FAILED] + problems);
-    put_count(shown, "again", counts[BATCH_FAILED]);
-    json_object_set(shown, "r", object);
-    fact_table(tool, 0, left, columns);
-    for (int i = 0; i < plan->count; i++)
-        if (settled[i] == BATCH_LEFT && plan->takes[i].problem)
-            cli_say(tool, "failed %s: %s\n", plan->takes[i].name, plan->takes[i].problem);
-    fact_line(
-        tool, shown, NULL,
-        "{r.left} take{r.left:/s} to solve[{r.calibrations?}, {r.calibrations} calibration{r.calibrations:/s}, and one for "
-        "each take whose markers were placed anew][{r.problems?}, {r.problems} that cannot be solved][{r.done?}; {r.done} done already][{again?}; {again} failed before, which --retry-failed solves "
-        "again][{r.left_out?}; {r.left_out} recording{r.left_out:/s} left out, as a C3D has the same name]");
-    plan_tell_skipped(tool, plan);
-    json_decref(shown);
-    json_decref(left);
-    cli_json_print(tool, object);
 }

@@ -9,6 +9,10 @@
 #include <unistd.h>
 
 #include "cli/batch/batch.h"
+#include "cli/batch/command.h"
+
+/* What neither sh nor sbatch needs in quotes. */
+static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=.,:/+@%";
 
 /* For sh: in single quotes, each of which is written as '\''. */
 static void put_quoted(markup *script, const char *text)
@@ -21,15 +25,24 @@ static void put_quoted(markup *script, const char *text)
     markup_put(script, "'");
 }
 
-/* A line for sbatch, which understands double quotes and backslashes. */
-static void put_directive(markup *script, const char *option, const char *value, const char *more)
+/* The same where it must be. */
+static void put_word(markup *script, const char *text)
 {
-    markup_format(script, "#SBATCH --%s=\"", option);
+    if (*text && !text[strspn(text, plain)])
+        markup_put(script, text);
+    else
+        put_quoted(script, text);
+}
+
+/* For sbatch, which understands double quotes and backslashes. `doubled`: a character that it replaces in names of files; 0: none. */
+static void put_value(markup *script, const char *value, char doubled)
+{
+    markup_put(script, "\"");
     for (; *value; value++) {
-        const char pair[3] = {'\\', *value, 0};
-        markup_put(script, *value == '"' || *value == '\\' ? pair : pair + 1);
+        const char pair[3] = {*value == doubled ? doubled : '\\', *value, 0};
+        markup_put(script, *value == '"' || *value == '\\' || *value == doubled ? pair : pair + 1);
     }
-    markup_format(script, "%s\"\n", more);
+    markup_put(script, "\"");
 }
 
 /* This program, wherever the job runs. */
@@ -41,14 +54,42 @@ static void put_program(markup *script)
     put_quoted(script, length > 0 ? path : "ulna");
 }
 
-/* Each word of --slurm-options is a line of its own. */
+/* A line for each option, with its value: "-p main", "--comment=a b". */
 static void put_user_options(const cli *tool, markup *script)
 {
-    const char *at = cli_value(tool, "slurm-options");
-    for (size_t length; at && *(at += strspn(at, " \t")); at += length) {
-        length = strcspn(at, " \t");
-        markup_format(script, "#SBATCH %.*s\n", (int)length, at);
+    const char *text = cli_value(tool, "slurm-options");
+    command_line line = {.is_whole = 1};
+    (void)command_add_options(&line, text ? text : "");
+    for (int i = 0; i < line.count; i++) {
+        const char *word = line.words[i], *value = *word == '-' ? strchr(word, '=') : NULL;
+        int is_plain = word[strspn(word, plain)] == 0 && *word;
+        markup_put(script, *word != '-' ? " " : i ? "\n#SBATCH " : "#SBATCH ");
+        if (is_plain)
+            markup_put(script, word);
+        else if (value) { /* --comment="a b" */
+            markup_format(script, "%.*s=", (int)(value - word), word);
+            put_value(script, value + 1, 0);
+        } else
+            put_value(script, word, 0);
     }
+    markup_put(script, line.count ? "\n" : "");
+    command_end(&line);
+}
+
+int slurm_check_options(const cli *tool)
+{
+    const char *text = cli_value(tool, "slurm-options");
+    command_line line = {.is_whole = 1};
+    int code = CLI_DONE;
+    if (text && strpbrk(text, "\r\n"))
+        code = cli_usage(tool, "--slurm-options is one line: leave out the line break");
+    else if (text && !command_add_options(&line, text))
+        code = cli_usage(tool, "--slurm-options: a quote is not closed");
+    else if (line.count && *line.words[0] != '-')
+        code =
+            cli_usage(tool, "--slurm-options takes options of sbatch, such as --time=2:00:00, not '%s'", line.words[0]);
+    command_end(&line);
+    return code;
 }
 
 static void begin(const cli *tool, markup *script, const char *output, const char *name, const char *log)
@@ -56,9 +97,11 @@ static void begin(const cli *tool, markup *script, const char *output, const cha
     char *here = getcwd(NULL, 0), *logs = folder_join(output, "slurm/");
     markup_init(script);
     markup_format(script, "#!/bin/sh\n#SBATCH --job-name=%s\n", name);
-    put_directive(script, "output", logs ? logs : "", log);
-    put_directive(script, "chdir", here ? here : ".", "");
-    markup_put(script, "#SBATCH --requeue\n#SBATCH --open-mode=append\n");
+    markup_put(script, "#SBATCH --output=");
+    put_value(script, logs ? logs : "", '%');
+    markup_format(script, "%s\n#SBATCH --chdir=", log);
+    put_value(script, here ? here : ".", 0);
+    markup_put(script, "\n#SBATCH --requeue\n#SBATCH --open-mode=append\n");
     put_user_options(tool, script);
     free(here);
     free(logs);
@@ -118,12 +161,14 @@ static ulna_status write_merge(const cli *tool, const char *output, const char *
 
 /* ---- submitting -------------------------------------------------------------------------------------------------------------------- */
 
-/* Runs sbatch and reads the number of the job. */
+enum { NO_PROGRAM = 127 }; /* the exit code of a shell, too */
+
+/* Runs sbatch and reads the number of the job; returns the exit code, NO_PROGRAM if there is no sbatch. */
 static int submit(const char *dependency, const char *script, char *job, size_t size)
 {
-    int ends[2], state = 1;
+    int ends[2], state = -1;
     if (pipe(ends))
-        return 0;
+        return 1;
     fflush(stdout);
     pid_t process = fork();
     if (process == 0) {
@@ -133,8 +178,7 @@ static int submit(const char *dependency, const char *script, char *job, size_t 
         const char *const words[] = {"sbatch", "--parsable", dependency ? dependency : script,
                                      dependency ? script : NULL, NULL};
         execvp(words[0], (char *const *)(size_t)words);
-        cli_complain("cannot run sbatch: %s", strerror(errno));
-        _exit(127);
+        _exit(NO_PROGRAM);
     }
     (void)close(ends[1]);
     size_t length = 0;
@@ -147,19 +191,39 @@ static int submit(const char *dependency, const char *script, char *job, size_t 
     if (process > 0)
         while (waitpid(process, &state, 0) < 0 && errno == EINTR)
             ;
-    return process > 0 && state == 0 && *job;
+    if (process <= 0 || !WIFEXITED(state))
+        return 1;
+    return WEXITSTATUS(state) ? WEXITSTATUS(state) : !*job;
+}
+
+static void say_by_hand(const cli *tool, const char *array, const char *merge)
+{
+    markup line;
+    markup_init(&line);
+    markup_put(&line, "  sbatch --dependency=afterany:$(sbatch --parsable ");
+    put_word(&line, array);
+    markup_put(&line, ") ");
+    put_word(&line, merge);
+    cli_say(tool, "submit them with:\n");
+    if (line.status == ULNA_OK)
+        cli_say(tool, "%s\n", line.text.data);
+    markup_release(&line);
 }
 
 static int submit_both(const cli *tool, json_t *object, const char *array, const char *merge)
 {
     char job[64], last[64], dependency[96];
-    if (!submit(NULL, array, job, sizeof job)) {
-        cli_complain("sbatch did not take '%s'", array);
+    int code = submit(NULL, array, job, sizeof job);
+    if (code) {
+        cli_complain(code == NO_PROGRAM ? "there is no sbatch on this machine, so nothing is submitted"
+                                        : "sbatch did not take '%s': nothing is submitted",
+                     array);
+        say_by_hand(tool, array, merge);
         return CLI_PARTLY;
     }
     put_text(object, "job", job);
     snprintf(dependency, sizeof dependency, "--dependency=afterany:%s", job);
-    if (!submit(dependency, merge, last, sizeof last)) {
+    if (submit(dependency, merge, last, sizeof last)) {
         cli_complain("job %s is submitted, but sbatch did not take '%s': run `ulna batch --merge` when it has ended",
                      job, merge);
         return CLI_PARTLY;
@@ -188,10 +252,8 @@ int slurm_write(const cli *tool, json_t *object, const char *output, int tasks)
     }
     if (!code && cli_value(tool, "submit"))
         code = submit_both(tool, object, array, merge);
-    else if (!code) {
-        cli_say(tool, "submit them with:\n");
-        cli_say(tool, "  sbatch --dependency=afterany:$(sbatch --parsable %s) %s\n", array, merge);
-    }
+    else if (!code)
+        say_by_hand(tool, array, merge);
     free(array);
     free(merge);
     return code;

@@ -23,11 +23,11 @@ static void links_to_folders_are_noted(void **state)
     ulna_test_says(tool->out, "db/linked is a link to a folder");
     expect(tool, "db -s human -o out --no-reports", 0);
     ulna_test_says(tool->out, "db/linked is a link to a folder");
-    ulna_test_says(tool->out, "not searched: 0 folders that cannot be read, 1 link to folders");
+    assert_null(strstr(tool->out, "not searched")); /* the note is enough */
     assert_int_equal(count_of(tool, "db -s human -o out --no-reports", 0, "links"), 1);
     ulna_test_tool_shell(tool, "for i in $(seq 30); do ln -s ../other db/l$i; done");
     expect(tool, "db -s human -o out --dry-run", 0);
-    ulna_test_says(tool->out, "31 links to folders; 11 of them are not listed");
+    ulna_test_says(tool->out, "not searched in all: 31 links to folders\n");
     /* Nothing else is there. */
     ulna_test_tool_shell(tool, "mkdir only && ln -s ../db only/db");
     expect(tool, "only -o out2", 3);
@@ -49,7 +49,9 @@ static void folders_that_cannot_be_read_are_no_success(void **state)
     json_decref(plan);
     expect(tool, "db -s human -o out --no-reports", 1);
     ulna_test_says(tool->out, "12 takes: 12 solved");
-    ulna_test_says(tool->out, "not searched: 1 folder that cannot be read, 0 links to folders");
+    ulna_test_says(tool->out, "cannot be read (File name too long)");
+    assert_null(strstr(tool->out, "not searched"));
+    assert_string_equal(tool->err, "");
     expect(tool, "--quiet db -s human -o out --no-reports", 1);
     ulna_test_says(tool->err, "ulna: 1 folder cannot be read; takes below it are missing");
     assert_int_equal(count_of(tool, "db -s human -o out --no-reports", 1, "unread"), 1);
@@ -60,8 +62,8 @@ static void folders_that_cannot_be_read_are_no_success(void **state)
         "for i in 1 2; do SLURM_ARRAY_TASK_ID=$i SLURM_ARRAY_TASK_COUNT=2 sh out3/slurm/array.sh || exit 1; done");
     expect(tool, "--merge out3", 1);
     ulna_test_says(tool->out, "12 takes: 12 solved");
-    ulna_test_says(tool->out, "not searched: 1 folder that cannot be read, 0 links to folders");
-    ulna_test_says(tool->err, "ulna: 1 folder cannot be read; takes below it are missing");
+    ulna_test_says(tool->out, "takes below it are missing;");
+    assert_string_equal(tool->err, "");
     json_t *counts = ulna_test_tool_run_json(tool, "batch", "--merge out3", 1);
     assert_int_equal(integer(counts, "unread"), 1);
     assert_int_equal(json_array_size(json_object_get(counts, "notes")), 1);
@@ -69,7 +71,7 @@ static void folders_that_cannot_be_read_are_no_success(void **state)
     ulna_test_tool_shell(tool, "mv db/b/0* .");
     expect(tool, "db -s human -o out3 --no-reports --shard 1/2", 0);
     expect(tool, "--merge out3", 0);
-    assert_null(strstr(tool->out, "not searched"));
+    assert_null(strstr(tool->out, "cannot be read"));
     if (geteuid() == 0)
         return;
     ulna_test_tool_shell(tool, "rm -r db/b && chmod 0 db/a && mkdir db/c && cp take.c3d db/c");
@@ -78,13 +80,35 @@ static void folders_that_cannot_be_read_are_no_success(void **state)
     ulna_test_tool_shell(tool, "chmod 700 db/a");
 }
 
+/* With C3D as a format, their motions would be takes. */
+static void outputs_of_batches_are_not_searched(void **state)
+{
+    ulna_test_tool *tool = *state;
+    expect(tool, "db/b -s human -o db/solved --formats c3d --no-reports", 0);
+    json_t *plan = ulna_test_tool_run_json(tool, "batch", "db -s human -o out --dry-run", 0);
+    assert_int_equal(json_array_size(json_object_get(plan, "takes")), 12);
+    assert_int_equal(integer(plan, "outputs"), 1);
+    json_decref(plan);
+    expect(tool, "db -s human -o out --no-reports", 0);
+    ulna_test_says(tool->out, "db/solved is the output of a batch and is not searched");
+    json_t *counts = ulna_test_tool_run_json(tool, "batch", "--merge out", 0);
+    assert_int_equal(integer(counts, "outputs"), 1);
+    json_decref(counts);
+    expect(tool, "db -s human -o db/solved --dry-run", 0); /* its own */
+    assert_null(strstr(tool->out, "is the output of a batch"));
+    ulna_test_tool_shell(tool, "mkdir only && mv db/solved only");
+    expect(tool, "only -s human -o out2", 3);
+    ulna_test_says(tool->err, "only/solved is the output of a batch");
+    expect(tool, "only/solved -s human -o out2 --dry-run", 0); /* whoever names it means it */
+}
+
 static void recordings_that_are_not_there_fail(void **state)
 {
     ulna_test_tool *tool = *state;
-    ulna_test_tool_shell(tool,
-                         "rm -r db/b && ln -s gone.c3d db/a/x.c3d && mkfifo db/a/y.trc && ln -s gone.asf db/a/a.asf");
+    ulna_test_tool_shell(
+        tool, "rm -r db/b && ln -s gone.c3d db/a/x.c3d && mkfifo db/a/y.trc && ln -s gone.asf db/a/human.asf");
     expect(tool, "db -s human -o out --dry-run", 1);
-    ulna_test_says(tool->out, "failed a/x: ");
+    ulna_test_says(tool->out, "cannot solve a/x: ");
     expect(tool, "db -s human -o out --no-reports", 1);
     ulna_test_says(tool->out, "8 takes: 6 solved, 2 failed");
     expect_result(tool, "out", "a/x", "failed",
@@ -128,6 +152,17 @@ static void formats_are_named_once(void **state)
     ulna_test_tool *tool = *state;
     expect_refusal(tool, "db -s human -o out --formats amc,bvh,AMC", 2, "--formats names AMC twice");
     expect_refusal(tool, "db -s human -o out --formats ''", 2, "--formats takes endings such as amc,bvh,glb");
+    expect_refusal(
+        tool, "db -s human -o out --formats amc,bvj,glb", 2,
+        "--formats: 'bvj' cannot be written; did you mean 'bvh'? There is amc, bvh, glb, gltf, csv, mot, c3d, trc");
+    expect_refusal(tool, "db -s human -o out --formats amc,nonsense", 2,
+                   "'nonsense' cannot be written; there is amc, bvh,");
+    for (const char *all = "amc bvh glb gltf csv mot c3d trc asf json"; *all;
+         all += strcspn(all, " "), all += *all == ' ') {
+        char line[80];
+        snprintf(line, sizeof line, "db -s human -o out --dry-run --formats %.*s", (int)strcspn(all, " "), all);
+        expect(tool, line, 0);
+    }
 }
 
 static void files_for_all_takes_are_looked_at_first(void **state)
@@ -139,6 +174,15 @@ static void files_for_all_takes_are_looked_at_first(void **state)
                    "nothere.csv: cannot open the file: No such file or directory");
     expect_refusal(tool, "db -s db/a -o out", 4, "db/a: is not a file");
     json_decref(ulna_test_tool_run_json(tool, "batch", "db -s nothere.asf -o out", 4));
+    expect_refusal(tool, "db -s human -o out --options '--bounds foo'", 4,
+                   "foo: cannot open the file of --bounds: No such file or directory (--options)");
+    expect_refusal(tool, "db -s human -o out --options '--init db'", 4,
+                   "db: is not a file, as --init needs (--options)");
+    json_decref(ulna_test_tool_run_json(tool, "batch", "db -s human -o out --options '--constraints foo'", 4));
+    expect(tool, "db -s human -o out --dry-run --options '--bounds none --init rest --attach names'", 0);
+    ulna_test_tool_shell(tool, "printf 'take,options\\ntake.c3d,--bounds foo\\n' >m.csv");
+    expect(tool, "m.csv -s human -o out --dry-run", 1);
+    ulna_test_says(tool->out, "m.csv:2: its options: foo: cannot open the file of --bounds");
     if (geteuid() == 0)
         return;
     ulna_test_tool_shell(tool, "touch closed.csv && chmod 0 closed.csv");
@@ -216,7 +260,7 @@ static void failures_name_the_line_of_the_manifest(void **state)
     ulna_test_tool_shell(tool, "printf 'take,subject\n# a comment\n\n"
                                "db/a/a_01.c3d,\"A\nB\"\ndb/gone.c3d,C\n' >sub.csv");
     expect(tool, "sub.csv -s human -o out --dry-run", 1);
-    ulna_test_says(tool->out, "failed db/gone: sub.csv:6: there is no file ");
+    ulna_test_says(tool->out, "cannot solve db/gone: sub.csv:6: there is no file ");
     json_t *plan = ulna_test_tool_run_json(tool, "batch", "sub.csv -s human -o out --dry-run", 1);
     ulna_test_says(json_string_value(json_object_get(planned(plan, "db/gone"), "problem")), "sub.csv:6: ");
     json_decref(plan);
@@ -281,12 +325,113 @@ static void names_are_plain(void **state)
     assert_null(strstr(tool->out, "plan.csv:"));
 }
 
+/* Takes whose outputs would be files of the batch, by their place in the database or by a manifest. */
+static void names_of_the_batch_are_refused(void **state)
+{
+    static const char *const names[] = {"plan", "results", "index", "journal", "calibration/x", "slurm/array"};
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool,
+                         "rm -r db && mkdir -p db/calibration db/slurm db/plan && for n in plan results index journal "
+                         "calibration/x slurm/array plan/x journal_1; do cp take.c3d db/$n.c3d; done");
+    expect(tool, "db -s human -o out --formats csv", 1);
+    ulna_test_says(tool->out, "8 takes: 2 solved, 6 failed");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        expect_result(tool, "out", names[i], "failed", "name the take in a manifest");
+    expect_result(tool, "out", "plan", "failed", "the batch itself uses the name 'plan' in the output folder");
+    ulna_test_tool_shell(tool,
+                         "head -1 out/plan.csv | grep -q '^take,' && grep -q 'Takes of a batch' out/index.html && "
+                         "printf 'take,skeleton,name\\ntake.c3d,human,slurm\\n' >m.csv");
+    expect(tool, "m.csv -o out2 --dry-run", 1);
+    ulna_test_says(tool->out, "m.csv:2: the batch itself uses the name 'slurm'");
+}
+
+/* ---- OUT/plan.csv ---------------------------------------------------------------------------------------------------------- */
+
+/* Shards and merges, which have only the plan, give the reason of the run that looked for a skeleton. */
+static void reasons_do_not_depend_on_the_plan(void **state)
+{
+    static const char none[] =
+        "no skeleton was found for it: put one beside it whose name begins its name, or give one with --skeleton or a manifest";
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool,
+                         ULNA " sample -q t && rm -r db && mkdir -p db/two db/one && cp take.c3d db/two/x.c3d && cp "
+                              "take.c3d db/one/y.c3d && cp t/human.asf db/two/k.asf && cp t/human.asf db/two/l.asf");
+    expect(tool, "db -o out --slurm 1 --no-reports", 0);
+    for (int round = 0; round < 2; round++) {
+        expect(tool, round ? "--merge out" : "out/plan.csv -o out --no-reports", 1);
+        expect_result(tool, "out", "two/x", "failed", "there are several skeletons (two/k.asf, two/l.asf)");
+        json_t *row = result_of(tool, "out", "one/y");
+        assert_string_equal(json_string_value(json_object_get(row, "message")), none);
+        json_decref(row);
+    }
+    /* A skeleton that somebody has filled in. */
+    expect(tool, "out/plan.csv -o out --no-reports -s human", 0);
+    /* Of a manifest, with its line. */
+    ulna_test_tool_shell(tool, "printf 'take\\ntake.c3d\\n' >m.csv");
+    expect(tool, "m.csv -o out2 --slurm 1", 0);
+    expect(tool, "--merge out2", 1);
+    expect_result(tool, "out2", "take", "failed", "m.csv:2: the manifest names no skeleton for it: fill in");
+}
+/* They would be added again in each run, which then would keep nothing. */
+static void options_are_not_added_to_the_own_plan(void **state)
+{
+    ulna_test_tool *tool = *state;
+    expect(tool, "db -s human -o out --no-reports --options '--frames 1:9'", 0);
+    expect(tool, "out/plan.csv -o out --no-reports --options '--smooth 0'", 2);
+    ulna_test_says(tool->err, "--options would be added to those that are in out/plan.csv already: leave them out, or");
+    assert_int_equal(count_of(tool, "out/plan.csv -o out --no-reports", 0, "kept"), 12);
+    assert_int_equal(count_of(tool, "out/plan.csv -o out --no-reports --options ''", 0, "kept"), 12);
+    expect(tool, "out/plan.csv -o out2 --no-reports --options '--smooth 0'", 0); /* another batch */
+}
+
+/* ---- Slurm ----------------------------------------------------------------------------------------------------------------- */
+
+static void options_of_sbatch_keep_their_values(void **state)
+{
+    ulna_test_tool *tool = *state;
+    expect(
+        tool,
+        "db -s human -o 50%x --slurm 2 --slurm-options \"-p main --comment='a \\\"b' --mail-user x@y.z 'odd one' --exclusive\"",
+        0);
+    char *script = ulna_test_tool_file(tool, "50%x/slurm/array.sh");
+    ulna_test_says(script, "#SBATCH -p main\n#SBATCH --comment=\"a \\\"b\"\n#SBATCH --mail-user x@y.z \"odd one\"\n"
+                           "#SBATCH --exclusive\n");
+    ulna_test_says(script, "#SBATCH --output=\"50%%x/slurm/\"%A_%a.log\n");
+    ulna_test_says(script, "-o '50%x'");
+    free(script);
+    expect_refusal(tool, "db -s human -o out --slurm 2 --slurm-options \"--comment='a\"", 2, "a quote is not closed");
+    expect_refusal(tool, "db -s human -o out --slurm 2 --slurm-options main", 2, "takes options of sbatch");
+}
+
+static void limits_need_processes(void **state)
+{
+    ulna_test_tool *tool = *state;
+    expect_refusal(tool, "db -s human -o out --isolate off --time-limit 3", 2,
+                   "--time-limit holds for processes apart, and --isolate off has none");
+    expect_refusal(tool, "db -s human -o out --isolate off --memory 300", 2, "--memory holds for processes apart");
+}
+
+/* Neither a folder nor a manifest. */
+static void sources_are_named(void **state)
+{
+    ulna_test_tool *tool = *state;
+    expect_refusal(tool, "take.c3d -s human -o out", 3,
+                   "take.c3d: this is a recording: give its folder, or use `ulna solve`");
+    expect_refusal(tool, "nowhere -s human -o out", 4, "nowhere: there is no folder or manifest of this name");
+    ulna_test_tool_shell(
+        tool,
+        "printf 'Take,SKELETON\\ntake.c3d,human\\n' >m.csv && printf 'take,Skelton\\ntake.c3d,human\\n' >near.csv");
+    expect(tool, "m.csv -o out --dry-run", 0);
+    expect_refusal(tool, "near.csv -o out", 3, "near.csv: there is no column 'Skelton'; did you mean 'skeleton'?");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_takes, ulna_test_tool_close)
     const struct CMUnitTest tests[] = {
         TEST(links_to_folders_are_noted),
         TEST(folders_that_cannot_be_read_are_no_success),
+        TEST(outputs_of_batches_are_not_searched),
         TEST(recordings_that_are_not_there_fail),
         TEST(motions_of_takes_are_no_skeletons),
         TEST(formats_are_named_once),
@@ -297,6 +442,12 @@ int main(void)
         TEST(merges_name_what_failed),
         TEST(names_may_be_latin),
         TEST(names_are_plain),
+        TEST(names_of_the_batch_are_refused),
+        TEST(reasons_do_not_depend_on_the_plan),
+        TEST(options_are_not_added_to_the_own_plan),
+        TEST(options_of_sbatch_keep_their_values),
+        TEST(limits_need_processes),
+        TEST(sources_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

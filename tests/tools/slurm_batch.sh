@@ -117,7 +117,9 @@ scancel "$(merge_of submitted)" 2>/dev/null || true
 wait_for 60 has_ended "$job" || fail "the first array does not end"
 wait_for 60 is_quiet || fail "shards of the first array go on"
 middle=$(done_now)
-"$ulna" batch takes $options -o out --time-limit 3 --slurm 4 --submit >submitted || fail "submitting again: $(cat submitted)"
+"$ulna" batch takes $options -o out --time-limit 3 --slurm 4 --submit --slurm-options "-p main --comment='two words'" >submitted ||
+    fail "submitting again: $(cat submitted)"
+scontrol show job "$(merge_of submitted)" | grep -q 'Comment=two words' || fail "options of sbatch: $(scontrol show job "$(merge_of submitted)" 2>&1)"
 wait_for 120 has_ended "$(merge_of submitted)" || fail "the second array does not end: $(squeue 2>&1)"
 
 # ---- 60 motions, none twice ---------------------------------------------------------------------------------------------
