@@ -259,6 +259,10 @@ int slurm_write(const cli *tool, json_t *object, const char *output, int tasks);
 json_t *results_rows(const char *output, const batch_plan *plan, const json_t *lines);
 /* Of a row: "older_files", if they are there, instead of "earlier". */
 void results_name_older(const char *output, json_t *row);
+/* How a row is to be judged: a number, 0 is the worst; a word for programs; words for people. */
+int results_rank(const json_t *row);
+const char *results_state(const json_t *row);
+const char *results_words(const json_t *row);
 /* Counts of rows: takes, done, failed, missing, frames, doubtful takes, seconds. */
 void results_count(const json_t *rows, json_t *object);
 ulna_status results_write(const char *output, const json_t *rows, ulna_error *error);

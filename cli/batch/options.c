@@ -162,7 +162,9 @@ static int check_common(json_t *object, const char *path, int is_skeleton)
     ulna_error_clear(&error);
     if (!path || !*path)
         return CLI_DONE;
-    if (access(path, R_OK) == 0 && stat(path, &about) == 0) {
+    if (strcmp(path, "-") == 0)
+        status = cli_fail(&error, ULNA_ERR_ARGUMENT, "standard input cannot be read for several takes: name a file");
+    else if (access(path, R_OK) == 0 && stat(path, &about) == 0) {
         if (!S_ISREG(about.st_mode))
             status = cli_fail(&error, ULNA_ERR_IO, "is not a file");
     } else if (is_skeleton) { /* built in, or it says why it cannot be opened */

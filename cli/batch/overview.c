@@ -28,37 +28,6 @@ static double number_of(const json_t *row, const char *key)
     return json_number_value(json_object_get(row, key));
 }
 
-/* Also the class of its cells. */
-static const char *state_of(const json_t *row)
-{
-    const char *status = text_of(row, "status");
-    return strcmp(status, "done") == 0 ? text_of(row, "verdict") : status;
-}
-
-static int rank_of(const json_t *row)
-{
-    static const char *const states[] = {"failed", "missing", "reject", "look", "trust"};
-    int rank = 0;
-    while (rank < 4 && strcmp(states[rank], state_of(row)) != 0)
-        rank++;
-    return rank;
-}
-
-/* The same in words. */
-static const char *verdict_of(const json_t *row)
-{
-    static const char *const words[][2] = {{"failed", "failed"},
-                                           {"missing", "not yet solved"},
-                                           {"reject", "not to be used"},
-                                           {"look", "to look at"},
-                                           {"trust", "can be trusted"}};
-    const char *state = state_of(row);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(words[i][0], state) == 0)
-            return words[i][1];
-    return state;
-}
-
 /* Of all frames: lost and doubtful ones. */
 static double bad_share(const json_t *row)
 {
@@ -69,7 +38,7 @@ static double bad_share(const json_t *row)
 static int by_badness(const void *a, const void *b)
 {
     const json_t *x = *(const json_t *const *)a, *y = *(const json_t *const *)b;
-    int ranks = rank_of(x) - rank_of(y);
+    int ranks = results_rank(x) - results_rank(y);
     double shares = bad_share(y) - bad_share(x), errors = number_of(y, "rms_mm") - number_of(x, "rms_mm");
     if (ranks)
         return ranks;
@@ -166,7 +135,7 @@ static void put_facts(markup *page, const void *about)
 static void put_cell(markup *page, const json_t *row)
 {
     const char *report = file_of(row, ".html");
-    markup_format(page, report ? "<a class=\"%s\" href=\"" : "<span class=\"%s\"", state_of(row));
+    markup_format(page, report ? "<a class=\"%s\" href=\"" : "<span class=\"%s\"", results_state(row));
     if (report) {
         put_address(page, report);
         markup_put(page, "\"");
@@ -174,9 +143,9 @@ static void put_cell(markup *page, const json_t *row)
     markup_put(page, " title=\"");
     markup_escape(page, text_of(row, "take"));
     if (json_object_get(row, "rms_mm"))
-        markup_format(page, ": %s, %.1f mm", verdict_of(row), number_of(row, "rms_mm"));
+        markup_format(page, ": %s, %.1f mm", results_words(row), number_of(row, "rms_mm"));
     else
-        markup_format(page, ": %s", verdict_of(row));
+        markup_format(page, ": %s", results_words(row));
     markup_put(page, report ? "\"></a>" : "\"></span>");
 }
 
@@ -236,7 +205,7 @@ static void put_take(markup *page, const json_t *row)
 {
     const char *report = file_of(row, ".html");
     const json_t *older = json_object_get(row, "older_files");
-    markup_format(page, "<tr class=\"%s\"><td>", state_of(row));
+    markup_format(page, "<tr class=\"%s\"><td>", results_state(row));
     if (report) {
         markup_put(page, "<a href=\"");
         put_address(page, report);
@@ -245,7 +214,7 @@ static void put_take(markup *page, const json_t *row)
     put_name(page, text_of(row, "take"));
     markup_put(page, report ? "</a></td><td>" : "</td><td>");
     put_name(page, text_of(row, "subject"));
-    markup_format(page, "</td><td>%s</td>", verdict_of(row));
+    markup_format(page, "</td><td>%s</td>", results_words(row));
     put_number_cell(page, row, "frames", 0);
     put_number_cell(page, row, "rms_mm", 2);
     put_number_cell(page, row, "rms_max_mm", 2);

@@ -129,6 +129,8 @@ static int make_absolute(char **path, const char *here)
 static void check_file(batch_take *take, const char *what, const char *path)
 {
     struct stat about;
+    if (strcmp(path, "-") == 0)
+        plan_complain(take, "argument", "%s cannot be standard input in a batch: name a file", what);
     if (!strpbrk(path, "./"))
         return;
     if (access(path, R_OK) != 0 || stat(path, &about) != 0)
@@ -164,6 +166,25 @@ static void check_name(batch_take *take)
                       name);
 }
 
+/* File systems allow 255 bytes; a temporary file has some more than the outputs. */
+static void check_lengths(batch_take *take)
+{
+    enum { MOST = 240, MOST_OF_SUBJECT = 200 };
+    const char *slash = strrchr(take->path, '/');
+    size_t longest = strlen(slash ? slash + 1 : take->path);
+    for (const char *at = take->name; at; at = strchr(at, '/') ? strchr(at, '/') + 1 : NULL)
+        longest = strcspn(at, "/") > longest ? strcspn(at, "/") : longest;
+    if (longest > MOST)
+        plan_complain(
+            take, "argument",
+            "its name is too long for files that are named after it, with %zu bytes of at most %d: rename it, or "
+            "its folder",
+            longest, MOST);
+    else if (strlen(take->subject) > MOST_OF_SUBJECT)
+        plan_complain(take, "argument", "its subject is too long, with %zu bytes of at most %d: give a shorter one",
+                      strlen(take->subject), MOST_OF_SUBJECT);
+}
+
 /* Looks at name, files and options before anything is solved. */
 static void check_take(batch_take *take)
 {
@@ -172,6 +193,7 @@ static void check_take(batch_take *take)
     ulna_error error;
     ulna_error_clear(&error);
     check_name(take);
+    check_lengths(take);
     if (stat(take->path, &about) != 0 && errno != ENOENT)
         plan_complain(take, "io", "%s cannot be read: %s", take->path, strerror(errno));
     else if (stat(take->path, &about) != 0 && lstat(take->path, &about) == 0)
@@ -190,6 +212,20 @@ static void check_take(batch_take *take)
         plan_complain(take, "io", "its options: %s: %s", path, error.message);
 }
 
+/* With each '~' doubled, so that no name is that of another with "~2" or "~take" behind it. */
+static char *double_tildes(const char *name)
+{
+    char *doubled = name ? malloc(2 * strlen(name) + 1) : NULL, *to = doubled;
+    for (const char *from = name; doubled && *from; from++) {
+        *to++ = *from;
+        if (*from == '~')
+            *to++ = *from;
+    }
+    if (doubled)
+        *to = 0;
+    return doubled;
+}
+
 /* "session/subject": the folder of the take, and who it is. */
 static char *group_name(const batch_take *take)
 {
@@ -200,14 +236,17 @@ static char *group_name(const batch_take *take)
         *at = *at == '/' ? '_' : *at;
     if (session && subject)
         name = *session ? folder_join(session, subject) : strdup(subject);
+    char *group = double_tildes(name);
     free(session);
     free(subject);
-    return name;
+    free(name);
+    return group;
 }
 
 static int is_same_group(const batch_take *a, const batch_take *b)
 {
-    return strcmp(a->skeleton, b->skeleton) == 0 && strcmp(a->shared, b->shared) == 0;
+    return strcmp(a->skeleton, b->skeleton) == 0 && strcmp(a->shared, b->shared) == 0 &&
+           strcmp(a->subject, b->subject) == 0;
 }
 
 /* The largest takes of the group, in order; of two that are equally large, the first. */
@@ -250,7 +289,8 @@ static int find_group(batch_plan *plan, int index)
     for (int g = plan->calibration_count - 1; g >= 0 && name; g--) { /* takes of a group are neighbours, mostly */
         const batch_calibration *group = &plan->calibrations[g];
         size_t length = strlen(name);
-        if (strncmp(group->name, name, length) != 0 || (group->name[length] && group->name[length] != '~'))
+        const char *rest = group->name + length;
+        if (strncmp(group->name, name, length) != 0 || (*rest && (*rest != '~' || rest[1] == '~')))
             continue;
         if (is_same_group(&plan->takes[group->takes[0]], take)) {
             free(name);
@@ -268,10 +308,12 @@ static int find_group(batch_plan *plan, int index)
 
 char *plan_name_alone(const batch_take *take)
 {
-    size_t size = strlen(take->name) + 16;
-    char *name = malloc(size);
+    char *doubled = double_tildes(take->name);
+    size_t size = doubled ? strlen(doubled) + 8 : 1;
+    char *name = doubled ? malloc(size) : NULL;
     if (name)
-        snprintf(name, size, "%s~take", take->name);
+        snprintf(name, size, "%s~take", doubled);
+    free(doubled);
     return name;
 }
 

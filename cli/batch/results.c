@@ -63,6 +63,33 @@ json_t *results_rows(const char *output, const batch_plan *plan, const json_t *l
     return rows;
 }
 
+/* Status and verdict, the worst first. */
+static const char *const states[][2] = {{"failed", "failed"},
+                                        {"missing", "not yet solved"},
+                                        {"reject", "not to be used"},
+                                        {"look", "to look at"},
+                                        {"trust", "can be trusted"}};
+enum { MISSING = 1, STATES = sizeof states / sizeof *states };
+
+int results_rank(const json_t *row)
+{
+    const char *key = row_is(row, "done") ? "verdict" : "status";
+    int rank = 0;
+    while (rank < STATES && !row_has(row, key, states[rank][0]))
+        rank++;
+    return rank < STATES ? rank : MISSING; /* no word that we write */
+}
+
+const char *results_state(const json_t *row)
+{
+    return states[results_rank(row)][0];
+}
+
+const char *results_words(const json_t *row)
+{
+    return states[results_rank(row)][1];
+}
+
 void results_count(const json_t *rows, json_t *object)
 {
     static const char *const counted[][2] = {{"status", "done"},   {"status", "failed"}, {"status", "missing"},

@@ -43,17 +43,9 @@ static void draw_calibrations(void *context)
     progress_show(&run->bar, (double)run->calibrated / run->group_count, text);
 }
 
-/* In words that need no key. */
-static const char *verdict_text(const json_t *row)
-{
-    return row_has(row, "verdict", "trust")  ? "can be trusted"
-           : row_has(row, "verdict", "look") ? "to look at"
-                                             : "not to be used";
-}
-
 void run_say_take(batch_run *run, json_t *row, int is_done)
 {
-    put_text(row, "verdict_text", verdict_text(row));
+    put_text(row, "words", results_words(row));
     if (run->tool->quiet && !is_done)
         cli_complain("%s: %s", json_string_value(json_object_get(row, "take")),
                      json_string_value(json_object_get(row, "message")));
@@ -61,15 +53,15 @@ void run_say_take(batch_run *run, json_t *row, int is_done)
     fact_line(
         run->tool, row, NULL,
         is_done
-            ? "{status} {take}: {frames} frames, {rms_mm%.2f} mm, {verdict_text}, {seconds%.2f} s[{placed_anew?}, calibrated by "
+            ? "{status} {take}: {frames} frames, {rms_mm%.2f} mm, {words}, {seconds%.2f} s[{placed_anew?}, calibrated by "
               "itself: its markers were placed anew]"
             : "{status} {take}: {message}[{older_files?} (files of an earlier result are kept)]");
     fflush(stdout);
 }
 
 /* A line for each take; on a terminal, where there is a bar, only for those that failed. With --quiet, which has no summary, also for
- * those that failed in an earlier run. */
-static void tell_take(batch_run *run, json_t *row, int is_kept)
+ * those that failed in an earlier run. Problems of the plan have been told together. */
+static void tell_take(batch_run *run, json_t *row, int is_kept, int is_problem)
 {
     int is_done = row_is(row, "done");
     run->done += is_done;
@@ -82,7 +74,7 @@ static void tell_take(batch_run *run, json_t *row, int is_kept)
     put_flag(shown, "kept", is_kept);
     if (run->tool->json)
         run_print_line(shown);
-    else if ((!is_kept || run->tool->quiet) && !(run->bar.is_shown && is_done))
+    else if (run->tool->quiet || !(is_kept || is_problem || (run->bar.is_shown && is_done)))
         run_say_take(run, shown, is_done);
     json_decref(shown);
 }
@@ -92,7 +84,7 @@ static void tell_take(batch_run *run, json_t *row, int is_kept)
 /* What cannot be written now cannot be written for the next take either, unless it is the name that cannot be. */
 static int stop(batch_run *run, const char *path, int number)
 {
-    run->is_stopped = !files_is_name_wrong(number);
+    run->is_stopped |= !files_is_name_wrong(number);
     cli_fail(&run->failure, ULNA_ERR_IO, "%.150s: cannot write the file: %s", path, strerror(number));
     return 0;
 }
@@ -271,7 +263,7 @@ static int keep_take(batch_run *run, const batch_take *take, const char *key, js
         complete_row(line, take, key, known);
     int goes_on = !is_new || write_line(run, line);
     if (goes_on)
-        tell_take(run, line, 1);
+        tell_take(run, line, 1, 0);
     json_decref(line);
     return goes_on;
 }
@@ -327,7 +319,7 @@ static int settle_take(void *context, int index, int slot, const char *key, json
     goes_on = goes_on && (take->problem || write_line(run, row));
     if (goes_on) {
         run->frames += json_integer_value(json_object_get(row, "frames"));
-        tell_take(run, row, 0);
+        tell_take(run, row, 0, take->problem != NULL);
     }
     json_decref(row);
     return goes_on;
@@ -436,6 +428,8 @@ void run_takes(batch_run *run)
     pool.settle = settle_take;
     pool.tick = draw;
     pool.context = run;
+    progress_end(&run->bar);
+    plan_tell_problems(run->tool, &run->plan, run->is_chosen, "failed");
     progress_restart(&run->bar); /* its time left is that of the takes */
     work(run, &pool, run->count);
 }

@@ -374,7 +374,7 @@ static void finished_results_stay(void **state)
     expect(tool, "db -s kept.json -o out --formats csv", 4); /* given for all takes */
     ulna_test_tool_shell(tool, "find out -type f -exec cat {} + | cksum | cmp - all");
     expect(tool, "out/plan.csv -o out --formats csv", 1);
-    ulna_test_says(tool->out, "cannot be read: No such file or directory (files of an earlier result are kept)");
+    ulna_test_says(tool->out, "/kept.json cannot be read: No such file or directory (a/a_01, a/a_02, a/a_03, ...)");
     expect_older(tool, "b/b_03", "/kept.json cannot be read");
     expect(tool, "--merge out", 1);
     expect_older(tool, "b/b_03", "/kept.json cannot be read");
@@ -629,6 +629,11 @@ static void schedulers_are_asked(void **state)
                    "SLURM_ARRAY_TASK_ID=15 SLURM_ARRAY_TASK_COUNT=2 SLURM_ARRAY_TASK_MIN=5 SLURM_ARRAY_TASK_STEP=10",
                    "", 0),
         6);
+    assert_int_equal(takes_with(tool, "SLURM_ARRAY_TASK_ID=0 SLURM_ARRAY_TASK_COUNT=4 SLURM_ARRAY_TASK_MIN=0", "", 0),
+                     3);
+    assert_int_equal(takes_with(tool, "CLOUD_RUN_TASK_INDEX=2 CLOUD_RUN_TASK_COUNT=4", "", 0), 3);
+    assert_int_equal(takes_with(tool, "BATCH_TASK_INDEX=5 BATCH_TASK_COUNT=6", "", 0), 2);
+    takes_with(tool, "PBS_ARRAY_INDEX=0", "--shard /4", 2);
     assert_int_equal(takes_with(tool, "SGE_TASK_ID=undefined", "", 0), 12);
     assert_int_equal(takes_with(tool, "SGE_TASK_ID=3 SGE_TASK_FIRST=1 SGE_TASK_LAST=5 SGE_TASK_STEPSIZE=2", "", 0), 4);
     assert_int_equal(takes_with(tool, "LSB_JOBINDEX=0", "", 0), 12);

@@ -163,6 +163,51 @@ static void folders_of_others_are_left_alone(void **state)
     ulna_test_tool_shell(tool, "[ $(find mine -type f | wc -l) = 2 ]");
 }
 
+/* A name that cannot be had is the fault of one take; the others are solved. */
+static void names_that_cannot_be_had_fail_alone(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool, "mkdir db/a/a_01.csv && cp take.c3d db/a/a_01.csv/b.c3d && "
+                               "cp take.c3d db/b/$(printf 'x%.0s' $(seq 248)).c3d");
+    assert_int_equal(count_of(tool, RUN, 1, "done"), 12); /* of 14 */
+    ulna_test_tool_shell(
+        tool, "grep -q '^b/xxx.*its name is too long' out/results.csv && grep -q '^a/a_01.*,failed,.*a_01.csv' "
+              "out/results.csv");
+    ulna_test_tool_shell(tool, "printf 'take,subject\\ndb/b/b_01.c3d,%s\\n' $(printf 's%.0s' $(seq 300)) >m.csv");
+    expect(tool, "m.csv -s human -o long --dry-run", 1);
+    ulna_test_says(tool->out, "its subject is too long");
+}
+
+/* A name with "~2" is that of another group of takes. */
+static void calibrations_have_names_of_their_own(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool, ULNA " sample -q t && cp t/human.asf db/one.asf && cp t/human.asf db/two.asf && "
+                                    "printf 'take,skeleton,subject,name\\ndb/a/a_01.c3d,db/one.asf,anna~2,a\\n"
+                                    "db/a/a_02.c3d,db/two.asf,anna,b\\ndb/a/a_03.c3d,db/one.asf,anna,c\\n' >m.csv");
+    expect(tool, "m.csv -o out --no-reports", 0);
+    ulna_test_tool_shell(
+        tool, "cd out/calibration && [ \"$(ls *.csv | tr '\\n' ' ')\" = 'anna.csv anna~2.csv anna~~2.csv ' ]");
+}
+
+/* A table of a calibration that somebody damaged is made again. */
+static void damaged_tables_are_made_again(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool, ULNA " sample -q t && mkdir one && cp t/human.asf one && cp take.c3d one/human_1.c3d");
+    expect(tool, "one -o out --no-reports", 0);
+    ulna_test_tool_shell(tool, "cp out/calibration/human.csv kept && : >out/calibration/human.csv");
+    assert_int_equal(count_of(tool, "one -o out --no-reports", 0, "kept"), 1);
+    ulna_test_tool_shell(tool, "cmp kept out/calibration/human.csv");
+}
+
+static void closed_output_harms_nothing(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool, ULNA " batch " RUN " --json >&-; [ ! -s out/journal/lock ]");
+    expect(tool, RUN, 0);
+}
+
 static void merges_wait_for_each_other(void **state)
 {
     ulna_test_tool *tool = *state;
@@ -200,6 +245,10 @@ int main(void)
         TEST(higher_limits_are_another_try),
         TEST(processes_may_not_be_had),
         TEST(folders_of_others_are_left_alone),
+        TEST(names_that_cannot_be_had_fail_alone),
+        TEST(calibrations_have_names_of_their_own),
+        TEST(damaged_tables_are_made_again),
+        TEST(closed_output_harms_nothing),
         TEST(merges_wait_for_each_other),
         TEST(the_largest_come_first),
     };
