@@ -351,7 +351,7 @@ static void names_of_the_batch_are_refused(void **state)
 static void reasons_do_not_depend_on_the_plan(void **state)
 {
     static const char none[] =
-        "no skeleton was found for it: put one beside it whose name begins its name, or give one with --skeleton or a manifest";
+        "no skeleton was found: put one beside the take whose name begins that of the take, or give one with --skeleton or a manifest";
     ulna_test_tool *tool = *state;
     ulna_test_tool_shell(tool,
                          ULNA " sample -q t && rm -r db && mkdir -p db/two db/one && cp take.c3d db/two/x.c3d && cp "
