@@ -354,9 +354,10 @@ static int add_take(const found_files *files, const found_file *file, const batc
             "manifest",
             skeleton.rivals[0]->path, skeleton.rivals[1]->path);
     else if (is_added && !*own)
-        plan_complain(take, "argument",
-                      "no skeleton was found: put one beside the take whose name begins that of the take, or give one with "
-                      "--skeleton or a manifest");
+        plan_complain(
+            take, "argument",
+            "no skeleton was found: put one beside the take whose name begins that of the take, or give one with "
+            "--skeleton or a manifest");
     free(name);
     free(path);
     free(own);

@@ -46,7 +46,7 @@ static void skeletons_are_found(void **state)
     assert_int_equal(integer(plan, "problems"), 3);
     json_decref(plan);
     expect(tool, "db -o out --dry-run", 1);
-    ulna_test_says(tool->out, "cannot solve none/y: no skeleton was found: put one beside it");
+    ulna_test_says(tool->out, "cannot solve none/y: no skeleton was found: put one beside the take");
     ulna_test_says(tool->out,
                    "\n5 takes to solve\n3 takes cannot be solved\n3 calibrations, and one more for each take "
                    "whose markers were taken off and put\non again\n1 recording left out, as a C3D has the same name: "

@@ -68,7 +68,7 @@ static void reasons_are_told_once(void **state)
         "printf 'take,skeleton,options\\n' >m.csv && for i in 1 2 3 4; do echo db/a/a_0$i.c3d,human,--frames x; done >>m.csv && "
         "for i in 1 2 3; do echo db/b/b_0$i.c3d,human,--tol x; done >>m.csv");
     expect(tool, "db -o out --dry-run", 1);
-    ulna_test_says(tool->out, "\ncannot solve 9 takes: no skeleton was found: put one beside it");
+    ulna_test_says(tool->out, "\ncannot solve 9 takes: no skeleton was found: put one beside the take");
     ulna_test_says(tool->out, " (b/b_01, b/b_02, b/b_03, ...)\n");
     ulna_test_says(tool->out, "\na/a_01  a        db/a/human.asf  to be calibrated: a/a\n");
     expect(tool, "m.csv -o out --dry-run", 1);
