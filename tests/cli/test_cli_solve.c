@@ -175,7 +175,7 @@ static void solved_motions_have_nine_digits(void **state)
         assert_int_equal(ulna_content_load(path, &options, &files[i], NULL), ULNA_OK);
     }
     const ulna_clip *nine = &files[0].clip, *all = &files[1].clip;
-    size_t count = (size_t)(all->frame_count * all->coordinate_count), rounded = 0;
+    size_t count = (size_t)all->frame_count * (size_t)all->coordinate_count, rounded = 0;
     assert_true(nine->frame_seconds == all->frame_seconds && nine->first_frame == all->first_frame);
     assert_memory_equal(all->q, files[2].clip.q, count * sizeof *all->q);
     for (size_t k = 0; k < count; k++) {
