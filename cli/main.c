@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ulna/ulna.h"
 
@@ -106,6 +108,13 @@ static void open_closed_streams(void)
             (void)open("/dev/null", i == 0 ? O_WRONLY : O_RDONLY);
 }
 
+/* Who read the output has ended, such as `head`, and wants no more of it. */
+static int is_reader_gone(void)
+{
+    struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&output, 1, 0) == 1 && (output.revents & POLLERR) && !(output.revents & POLLNVAL);
+}
+
 int main(int argc, char **argv)
 {
     open_closed_streams();
@@ -118,8 +127,9 @@ int main(int argc, char **argv)
     cli_look_around(&tool);
     int result = run(&tool, argc, argv);
     cli_release(&tool);
-    if ((fflush(stdout) || ferror(stdout)) && errno != EPIPE) {
-        cli_complain("cannot write to standard output: %s", strerror(errno));
+    const int number = fflush(stdout) ? errno : 0; /* 0 where an earlier write failed */
+    if ((number || ferror(stdout)) && !is_reader_gone()) {
+        cli_complain("cannot write to standard output%s%s", number ? ": " : "", number ? strerror(number) : "");
         result = CLI_IO;
     }
     return result;

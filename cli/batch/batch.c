@@ -129,7 +129,8 @@ static void say_failures(batch_run *run, const json_t *rows)
 /* The rows of the takes that this process had, or of all. */
 static json_t *rows_of(const batch_run *run, const json_t *lines)
 {
-    json_t *all = results_rows(run->output, &run->plan, lines), *own = json_array(), *row;
+    const batch_setup *setup = run->is_chosen ? &run->setup : NULL;
+    json_t *all = results_rows(run->output, &run->plan, setup, lines), *own = json_array(), *row;
     size_t i;
     json_array_foreach(all, i, row)
     {
@@ -199,11 +200,12 @@ static int check_output(const cli *tool, const char *output)
     char *lock = folder_join(output, "journal/lock");
     DIR *open = opendir(output);
     struct dirent *entry;
-    int has_lock = lock && access(lock, F_OK) == 0, is_empty = 1;
-    while (open && (entry = readdir(open)) != NULL)
-        is_empty &= entry->d_name[0] == '.';
+    int is_empty = 1;
+    while (open && (entry = readdir(open)) != NULL) /* a batch that has just begun has only its journal */
+        is_empty &= entry->d_name[0] == '.' || strcmp(entry->d_name, "journal") == 0;
     if (open)
         (void)closedir(open);
+    int has_lock = lock && access(lock, F_OK) == 0; /* after the list, as the lock comes before the rest */
     free(lock);
     return is_empty || has_lock
                ? CLI_DONE
@@ -234,9 +236,9 @@ static int solve_all(batch_run *run, int is_slurm, int tasks)
         if (has_memory)
             run_calibrations(run);
         if (has_memory && (run->is_stopped || run_split_groups(run))) {
-            if (!run->is_stopped)
+            if (!run->is_stopped && !pool_signal)
                 run_calibrations(run);
-            if (!run->is_stopped)
+            if (!run->is_stopped && !pool_signal)
                 run_takes(run);
             code = finish(run);
         } else

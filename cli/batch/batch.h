@@ -56,6 +56,7 @@ typedef struct batch_plan {
     int count, room;
     batch_calibration *calibrations;
     int calibration_count;
+    int is_own;             /* OUT/plan.csv, where everything was looked at when it was written */
     int left_out;           /* recordings of a take that another recording gives */
     json_t *left_out_names; /* the first of these; NULL: there are none */
     /* Folders that cannot be read, links to folders, and outputs of other batches: none is searched for takes. */
@@ -132,6 +133,9 @@ typedef struct plan_key {
 } plan_key;
 plan_key take_plan_key(const batch_take *take);
 int take_is_of_plan(const batch_take *take, const json_t *line);
+/* The same of the formats and reports that a run is to write. */
+void take_put_setup(const batch_setup *setup, json_t *line);
+int take_is_of_setup(const batch_setup *setup, const json_t *line);
 /* For tests: is this fault asked for, by the variable ULNA_BATCH_FAULT, for the take of this name? */
 int take_has_fault(const char *fault, const char *name);
 /* Are the files that a line of the journal lists in OUT, with the same lengths? */
@@ -254,9 +258,9 @@ int slurm_write(const cli *tool, json_t *object, const char *output, int tasks);
 
 /* ---- results: results.c, overview.c --------------------------------------------------------------------------------------- */
 
-/* A row for each take of the plan: its line in the journal, or {"status": "missing"}, also where the line is one of another plan, or its files
- * are not there any more. */
-json_t *results_rows(const char *output, const batch_plan *plan, const json_t *lines);
+/* A row for each take of the plan: its line in the journal, or {"status": "missing"}, also where the line is one of another plan or setup (NULL:
+ * of any), or its files are not there any more. */
+json_t *results_rows(const char *output, const batch_plan *plan, const batch_setup *setup, const json_t *lines);
 /* Of a row: "older_files", if they are there, instead of "earlier". */
 void results_name_older(const char *output, json_t *row);
 /* How a row is to be judged: a number, 0 is the worst; a word for programs; words for people. */

@@ -256,7 +256,9 @@ json_t *calibration_record(const char *output, const batch_calibration *group)
     return record;
 }
 
-static json_t *load_record(const batch_setup *setup, const char *path, const char *table, const char *key)
+/* NULL: none, or it does not hold any more; `is_changed` where that is because somebody changed its table. */
+static json_t *load_record(const batch_setup *setup, const char *path, const char *table, const char *key,
+                           int *is_changed)
 {
     json_t *known = json_load_file(path, 0, NULL);
     const char *before = json_string_value(json_object_get(known, "key"));
@@ -266,7 +268,10 @@ static json_t *load_record(const batch_setup *setup, const char *path, const cha
     else if (is_same && row_is(known, "done")) {
         char now[20];
         command_file_key(table, now);
-        is_same = row_has(known, "table", now); /* else somebody changed it, or it is gone */
+        const int is_there = access(table, R_OK) == 0,
+                  is_old = !json_object_get(known, "table"); /* by an earlier version */
+        is_same = is_there && (is_old || row_has(known, "table", now));
+        *is_changed = is_there && !is_same;
     }
     if (is_same)
         return known;
@@ -283,7 +288,8 @@ static json_t *find_calibration(const batch_setup *setup, const batch_plan *plan
     json_t *row = NULL;
     if (table && record) {
         find_key(plan, group, key);
-        row = load_record(setup, record, table, key);
+        int is_changed = 0;
+        row = load_record(setup, record, table, key, &is_changed);
     }
     free(table);
     free(record);
@@ -319,7 +325,8 @@ json_t *calibration_find(const batch_setup *setup, const batch_plan *plan, const
     if (table && record && final_table && final_record) {
         const char *const made[] = {table, record}, *const places[] = {final_table, final_record};
         find_key(plan, group, key);
-        row = load_record(setup, final_record, final_table, key);
+        int is_changed = 0;
+        row = load_record(setup, final_record, final_table, key, &is_changed);
         if (!row) {
             row = find_offsets(plan, group, table);
             if (!is_passing(row)) {
@@ -331,6 +338,7 @@ json_t *calibration_find(const batch_setup *setup, const batch_plan *plan, const
             }
         }
         keep_needed(row);
+        put_flag(row, "table_changed", is_changed);
     }
     if (lock >= 0)
         (void)close(lock);

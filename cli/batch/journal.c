@@ -154,7 +154,7 @@ int journal_wait_for(const char *output, const char *name, off_t number)
     char *folder = folder_join(output, "journal"), *path = folder ? folder_join(folder, name) : NULL;
     int file = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = number, .l_len = 1};
-    while (file >= 0 && fcntl(file, command, &lock) != 0 && errno == EINTR)
+    while (file >= 0 && fcntl(file, command, &lock) != 0 && errno == EINTR && !pool_signal)
         ;
     free(folder);
     free(path);
@@ -233,7 +233,7 @@ int journal_open(json_t *object, const char *output, batch_shard shard, batch_jo
 /* In one piece, so that a crash loses the line or keeps it. */
 ulna_status journal_add(batch_journal *journal, json_t *line, ulna_error *error)
 {
-    char *text = json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(12));
+    char *text = json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(17)); /* of times, every digit counts */
     size_t length = text ? strlen(text) : 0;
     char *whole = text ? realloc(text, length + 2) : NULL;
     ssize_t written = -1;

@@ -131,12 +131,12 @@ static ulna_status read_heading(char **next, int *columns, int *count, int *line
     return ULNA_OK;
 }
 
-/* A file of the manifest, or a word such as the name of a built-in skeleton. */
+/* A file of the manifest, or a word such as the name of a built-in skeleton, unless there is such a file. */
 static char *resolve(const char *folder, const char *name)
 {
     struct stat about;
     char *path = *name == '/' || !*folder ? strdup(name) : folder_join(folder, name);
-    if (path && *name != '/' && stat(path, &about) != 0 && !strpbrk(name, "./")) {
+    if (path && *name != '/' && !strpbrk(name, "./") && (stat(path, &about) != 0 || !S_ISREG(about.st_mode))) {
         free(path);
         path = strdup(name);
     }
@@ -304,7 +304,7 @@ int plan_manifest(json_t *object, const char *path, const batch_common *common, 
         status = ulna_file_read(path, MOST, &text, &error);
     if (status == ULNA_OK && text.data && memchr(text.data, 0, text.length))
         status = cli_fail(&error, ULNA_ERR_PARSE, "a manifest is a table of takes in CSV, which this is not");
-    int is_own = plan_is_own(common->output, path);
+    int is_own = plan->is_own = plan_is_own(common->output, path);
     json_t *reasons = is_own ? plan_load_reasons(common->output) : NULL;
     const manifest m = {
         .path = path, .folder = folder, .is_own = is_own, .common = common, .plan = plan, .reasons = reasons};

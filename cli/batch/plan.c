@@ -180,13 +180,16 @@ static void check_lengths(batch_take *take)
             "its name is too long for files that are named after it, with %zu bytes of at most %d: rename it, or "
             "its folder",
             longest, MOST);
-    else if (strlen(take->subject) > MOST_OF_SUBJECT)
+    size_t subject = strlen(take->subject);
+    for (const char *at = take->subject; *at; at++)
+        subject += *at == '~'; /* see double_tildes */
+    if (subject > MOST_OF_SUBJECT)
         plan_complain(take, "argument", "its subject is too long, with %zu bytes of at most %d: give a shorter one",
-                      strlen(take->subject), MOST_OF_SUBJECT);
+                      subject, MOST_OF_SUBJECT);
 }
 
 /* Looks at name, files and options before anything is solved. */
-static void check_take(batch_take *take)
+static void check_take(const batch_plan *plan, batch_take *take)
 {
     char path[4096];
     struct stat about;
@@ -208,7 +211,7 @@ static void check_take(batch_take *take)
     check_file(take, "the table of markers", take->attach);
     if (take_check_words(take, &error))
         plan_complain(take, "argument", "its options: %s", error.message);
-    else if (options_check_files(take->words, path, sizeof path, &error))
+    else if (!plan->is_own && options_check_files(take->words, path, sizeof path, &error))
         plan_complain(take, "io", "its options: %s: %s", path, error.message);
 }
 
@@ -350,7 +353,7 @@ int plan_finish(batch_plan *plan)
             plan_complain(take, "argument",
                           "%s has the same name: give one of them another in the column name of a manifest",
                           take[-1].path);
-        check_take(take);
+        check_take(plan, take);
     }
     for (int i = 0; i < plan->count && is_done; i++) {
         batch_take *take = &plan->takes[i];

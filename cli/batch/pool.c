@@ -409,16 +409,19 @@ static void stop_all(const batch_pool *pool, const worker *workers)
             (void)kill(workers[i].process, SIGTERM); /* which waits until a file is whole or gone */
 }
 
-/* Gives those that have nothing to do the next pieces of work. 0, or the number of the reason why there is no process to be had. */
+/* Gives those that have nothing to do the next pieces of work. 0, or the number of the reason why there is no process to be had for some: the
+ * others go on. */
 static int assign_all(const batch_pool *pool, worker *workers, int *next, int count)
 {
     int reason = 0;
-    for (int i = 0; i < pool->workers && !reason; i++) {
+    for (int i = 0; i < pool->workers; i++) {
         const int is_again = workers[i].again >= 0, index = is_again ? workers[i].again : *next;
-        if (workers[i].index >= 0 || index >= count)
+        if (workers[i].index >= 0 || index >= count || (reason && !workers[i].process))
             continue;
-        reason = assign(pool, workers, i, index) ? 0 : errno;
-        *next += !reason && !is_again;
+        if (assign(pool, workers, i, index))
+            *next += !is_again;
+        else
+            reason = errno;
     }
     return reason;
 }
@@ -435,7 +438,8 @@ static int count_busy(const batch_pool *pool, const worker *workers, int with_ag
 static int work_through(const batch_pool *pool, worker *workers, struct pollfd *polls, int count)
 {
     int next = 0, goes_on = 1, is_told = 0, reason = 0, tries = 0;
-    for (int is_open = 1; tries < MOST_TRIES && count_busy(pool, workers, is_open) + (is_open && next < count);
+    for (int is_open = !pool_signal;
+         tries < MOST_TRIES && count_busy(pool, workers, is_open) + (is_open && next < count);
          is_open = goes_on && !pool_signal) {
         if (is_open)
             reason = assign_all(pool, workers, &next, count);

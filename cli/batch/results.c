@@ -22,20 +22,21 @@ void results_name_older(const char *output, json_t *row)
 }
 
 /* NULL: what the journal has of the take holds. */
-static const char *why_missing(const char *output, const batch_take *take, const json_t *line)
+static const char *why_missing(const char *output, const batch_take *take, const batch_setup *setup, const json_t *line)
 {
     if (!line)
         return "";
-    if (json_object_get(line, "plan") && !take_is_of_plan(take, line))
+    const int is_known = json_object_get(line, "plan") != NULL; /* not by earlier versions */
+    if (is_known && (!take_is_of_plan(take, line) || (setup && !take_is_of_setup(setup, line))))
         return "solved with other files or options";
     if (row_is(line, "done") && !take_files_are_there(output, line))
         return "its files are not there any more";
     return NULL;
 }
 
-static json_t *row_of(const char *output, const batch_take *take, json_t *line)
+static json_t *row_of(const char *output, const batch_take *take, const batch_setup *setup, json_t *line)
 {
-    const char *missing = why_missing(output, take, line);
+    const char *missing = why_missing(output, take, setup, line);
     const int is_line = !take->problem && !missing;
     json_t *row = json_object();
     put_text(row, "take", take->name);
@@ -55,11 +56,11 @@ static json_t *row_of(const char *output, const batch_take *take, json_t *line)
     return row;
 }
 
-json_t *results_rows(const char *output, const batch_plan *plan, const json_t *lines)
+json_t *results_rows(const char *output, const batch_plan *plan, const batch_setup *setup, const json_t *lines)
 {
     json_t *rows = json_array();
     for (int i = 0; i < plan->count; i++)
-        json_array_append_new(rows, row_of(output, &plan->takes[i], journal_line(lines, &plan->takes[i])));
+        json_array_append_new(rows, row_of(output, &plan->takes[i], setup, journal_line(lines, &plan->takes[i])));
     return rows;
 }
 

@@ -233,7 +233,8 @@ json_t *run_solve(void *context, int index, int slot, take_key *tell, void *tell
 }
 
 /* `known`: what the journal has of the take so far, or NULL. Later than that, also where a clock was set back. */
-static void complete_row(json_t *row, const batch_take *take, const char *key, const json_t *known)
+static void complete_row(const batch_run *run, json_t *row, const batch_take *take, const char *key,
+                         const json_t *known)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
@@ -242,6 +243,7 @@ static void complete_row(json_t *row, const batch_take *take, const char *key, c
     put_text(row, "subject", take->subject);
     put_text(row, "key", key);
     put_text(row, "plan", take_plan_key(take).text);
+    take_put_setup(&run->setup, row);
     put_text(row, "version", ulna_version());
     put_number(row, "time", fmax(time, json_number_value(json_object_get(known, "time")) + 1e-3));
     json_object_del(row, "is_output");
@@ -257,10 +259,10 @@ static int write_line(batch_run *run, json_t *row)
 /* The line in the journal holds. If that is one of a failure and the result before it holds, this one is the last again. */
 static int keep_take(batch_run *run, const batch_take *take, const char *key, json_t *known, int is_earlier)
 {
-    const int is_new = is_earlier || !take_is_of_plan(take, known);
+    const int is_new = is_earlier || !take_is_of_plan(take, known) || !take_is_of_setup(&run->setup, known);
     json_t *line = is_new ? json_copy(is_earlier ? journal_finished(known) : known) : json_incref(known);
     if (is_new)
-        complete_row(line, take, key, known);
+        complete_row(run, line, take, key, known);
     int goes_on = !is_new || write_line(run, line);
     if (goes_on)
         tell_take(run, line, 1, 0);
@@ -275,7 +277,7 @@ static int announce(batch_run *run, const batch_take *take, json_t *known)
         return 1;
     json_t *row =
         json_pack("{s:s, s:s}", "status", "missing", "message", "the batch was stopped while it replaced the files");
-    complete_row(row, take, "", known);
+    complete_row(run, row, take, "", known);
     int is_written = write_line(run, row);
     json_decref(row);
     if (is_written && journal_sync(&run->journal, &run->failure) != ULNA_OK) {
@@ -312,10 +314,11 @@ static int settle_take(void *context, int index, int slot, const char *key, json
             json_decref(row);
             row = take_failed("io", "%s", run->failure.message);
             goes_on = 1;
+            key = ""; /* the next run tries it again */
         }
     } else
         json_object_set(row, "earlier", journal_finished(known));
-    complete_row(row, take, key, journal_line(run->journal.lines, take));
+    complete_row(run, row, take, key, journal_line(run->journal.lines, take));
     goes_on = goes_on && (take->problem || write_line(run, row));
     if (goes_on) {
         run->frames += json_integer_value(json_object_get(row, "frames"));
@@ -341,6 +344,11 @@ static void note_calibration(batch_run *run, const batch_calibration *group)
     const char *message = json_string_value(json_object_get(group->result, "message"));
     size_t i;
     json_t *row;
+    if (json_is_true(json_object_get(group->result, "table_changed")))
+        files_note_text(
+            run->notes,
+            "%s: its table of markers in the output folder was changed and is made again; give a table of your own with --attach",
+            group->name);
     if (group->take_count < 2 || is_undecided(group->result))
         return; /* what is wrong with a single take, or with all of them, they say themselves */
     if (row_is(group->result, "failed"))

@@ -216,6 +216,8 @@ plan_key take_plan_key(const batch_take *take)
     uint64_t hash = 0;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         hash = ulna_hash(texts[i], hash, 0);
+    snprintf(key.text, sizeof key.text, "%.0f", take->bytes);
+    hash = ulna_hash(key.text, hash, 0);
     snprintf(key.text, sizeof key.text, "%016llx", (unsigned long long)hash);
     return key;
 }
@@ -225,12 +227,25 @@ int take_is_of_plan(const batch_take *take, const json_t *line)
     return row_has(line, "plan", take_plan_key(take).text);
 }
 
-/* A limit ended it, which is further away now. */
+void take_put_setup(const batch_setup *setup, json_t *line)
+{
+    put_text(line, "formats", setup->formats ? setup->formats : "");
+    put_flag(line, "reports", setup->has_reports);
+}
+
+int take_is_of_setup(const batch_setup *setup, const json_t *line)
+{
+    return row_has(line, "formats", setup->formats ? setup->formats : "") &&
+           json_is_true(json_object_get(line, "reports")) == setup->has_reports;
+}
+
+/* A limit ended it, which is further away now. (Earlier versions did not say which.) */
 static int is_limit_raised(const batch_setup *setup, const json_t *known)
 {
     double before = json_number_value(json_object_get(known, "limit"));
     double now = row_has(known, "error", "time") ? setup->seconds : setup->megabytes;
-    return before > 0 && (now == 0 || now > before);
+    int is_known = before > 0 || row_has(known, "error", "time");
+    return is_known && (now == 0 || now > before);
 }
 
 static int is_settled(const batch_setup *setup, const json_t *known, const char *key)

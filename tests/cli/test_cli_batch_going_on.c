@@ -98,6 +98,71 @@ static void tables_tell_what_is_there(void **state)
     expect(tool, "--merge out", 1);
     ulna_test_says(tool->out, "12 takes: 2 solved, 10 not yet solved");
     assert_int_equal(count_of(tool, RUN " --options '--smooth 0'", 0, "kept"), 2);
+    /* The same with other formats. */
+    ulna_test_tool_shell(
+        tool,
+        ": >log; { ULNA_BATCH_FAULT='hang a/a_03' " ULNA
+        " batch db -s human -o out --no-reports --formats glb --options "
+        "'--smooth 0' --threads 1 >log 2>err & } ; batch=$!; for i in $(seq 300); do [ $(grep -c ^done log) = 2 ] && break; "
+        "sleep 0.1; done; kill -TERM $batch; wait $batch; [ $? = 143 ] && grep -q '12 takes: 2 solved, 10 not yet "
+        "solved' log");
+}
+
+/* While sessions are calibrated: their takes did not fail. */
+static void stops_in_calibrations_fail_no_take(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(
+        tool, ULNA " sample -q t && rm -r db/* && for s in 1 2 3 4 5 6; do mkdir db/$s && cp t/human.asf db/$s/ && "
+                   "cp t/walk.c3d db/$s/human_1.c3d && cp t/walk.c3d db/$s/human_2.c3d || exit 1; done");
+    for (int round = 0; round < 6; round++) {
+        char script[400];
+        snprintf(script, sizeof script,
+                 "rm -rf out; { setsid " ULNA " batch db -o out --no-reports --threads 12 >log 2>&1 & } ; batch=$!; "
+                 "for i in $(seq 100); do [ -e out/journal/lock ] && break; sleep 0.02; done; sleep 0.0%d; "
+                 "kill -TERM -- -$batch; wait $batch; ! grep -qs failed out/journal/1-of-1.jsonl",
+                 round * 15);
+        ulna_test_tool_shell(tool, script);
+    }
+    expect(tool, "db -o out --no-reports", 0);
+}
+
+/* All at once, in a folder that is not there yet. */
+static void shards_may_begin_together(void **state)
+{
+    ulna_test_tool *tool = *state;
+    for (int round = 0; round < 5; round++)
+        ulna_test_tool_shell(tool, "rm -rf out; for k in 1 2 3 4 5 6 7 8 9 10 11 12; do { " ULNA " batch -q " RUN
+                                   " --shard $k/12 2>err$k || touch bad; } & done; wait; [ ! -e bad ]");
+    ulna_test_tool_shell(tool, "mkdir -p begun/journal && " ULNA
+                               " batch -q db -s human -o begun --no-reports"); /* then it was killed */
+}
+
+/* Nodes whose clocks differ: what was solved last counts. */
+static void clocks_may_differ(void **state)
+{
+    ulna_test_tool *tool = *state;
+    expect(tool, RUN " --shard 1/2", 0);
+    expect(tool, RUN " --shard 2/2", 0);
+    ulna_test_tool_shell(tool, "sed -i 's/\"time\":[0-9.]*/\"time\":4000000000.25/' out/journal/2-of-2.jsonl");
+    assert_int_equal(count_of(tool, RUN " --options '--smooth 0'", 0, "kept"), 0);
+    assert_int_equal(count_of(tool, RUN " --options '--smooth 0'", 0, "kept"), 12);
+    expect(tool, "--merge out", 0);
+}
+
+/* Wherever the tables are made, and whatever is in the output folder. */
+static void merges_need_no_files(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool, ULNA " sample -q t && rm -r db/* && mkdir db/human && cp t/walk.c3d db/human/");
+    expect(tool, "db -s human -o out --no-reports --options '--attach t/walk-markers.csv --frames 1:20'", 1);
+    expect(tool, "db -s t/human.asf -o out2 --no-reports --options '--attach t/walk-markers.csv --frames 1:20'", 0);
+    expect(tool, "db -s human -o out --no-reports --options '--frames 1:20'", 0);
+    ulna_test_tool_shell(tool, "here=$PWD; cd / && for o in out out2; do " ULNA
+                               " batch --merge \"$here/$o\" || exit 1; done >\"$here/log\"");
+    char *log = ulna_test_tool_file(tool, "log");
+    ulna_test_says(log, "1 take: 1 solved");
+    free(log);
 }
 
 /* A file with the name of a word on the command line is not what the word means. */
@@ -197,6 +262,8 @@ static void damaged_tables_are_made_again(void **state)
     ulna_test_tool_shell(tool, ULNA " sample -q t && mkdir one && cp t/human.asf one && cp take.c3d one/human_1.c3d");
     expect(tool, "one -o out --no-reports", 0);
     ulna_test_tool_shell(tool, "cp out/calibration/human.csv kept && : >out/calibration/human.csv");
+    expect(tool, "one -o out --no-reports", 0);
+    ulna_test_says(tool->out, "human: its table of markers in the output folder was changed and is");
     assert_int_equal(count_of(tool, "one -o out --no-reports", 0, "kept"), 1);
     ulna_test_tool_shell(tool, "cmp kept out/calibration/human.csv");
 }
@@ -250,6 +317,10 @@ int main(void)
         TEST(damaged_tables_are_made_again),
         TEST(closed_output_harms_nothing),
         TEST(merges_wait_for_each_other),
+        TEST(stops_in_calibrations_fail_no_take),
+        TEST(shards_may_begin_together),
+        TEST(clocks_may_differ),
+        TEST(merges_need_no_files),
         TEST(the_largest_come_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
