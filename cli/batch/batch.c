@@ -354,7 +354,8 @@ static int merge(batch_run *run)
             run_print_line(counts);
         code = code ? code : code_of(run, counts);
         if (json_integer_value(json_object_get(counts, "missing")))
-            cli_complain("not all takes are solved: run the shards again, which do the rest, then merge again");
+            cli_complain(
+                "not all takes are solved: run the batch or its shards again, which solve the rest, then merge again");
         journal_remove_tree(work_folder);
         json_decref(rows);
         json_decref(counts);

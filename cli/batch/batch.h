@@ -200,7 +200,7 @@ typedef struct batch_pool {
 
 extern volatile sig_atomic_t pool_signal; /* that asked to stop; 0: none */
 void pool_catch_signals(void);
-/* Runs number 0 .. count - 1. Returns 0, or the number of the reason (errno) why there is no process to be had. */
+/* Runs number 0 .. count - 1. Returns 0, or the number of the reason (errno) why no process can be started. */
 int pool_run(const batch_pool *pool, int count);
 int pool_workers(const cli *tool, int count);
 

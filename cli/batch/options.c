@@ -70,8 +70,14 @@ int options_read(const cli *tool, batch_common *common, batch_setup *setup, batc
 /* Names the one that is wrong, the one that may be meant, and all. */
 static int refuse_format(const cli *tool, const char *ending, size_t length)
 {
-    static const char *const endings[] = {"amc", "bvh", "glb", "gltf", "csv", "mot", "c3d", "trc", "asf", "json", NULL};
-    char *name = strndup(ending, length), all[80] = "";
+    const char *endings[ULNA_FORMAT_COUNT + 1] = {0};
+    char *name = strndup(ending, length), all[16 * ULNA_FORMAT_COUNT] = "", file[32];
+    int count = 0;
+    for (int f = 0; f < ULNA_FORMAT_COUNT; f++) { /* those whose name is an ending */
+        snprintf(file, sizeof file, "x.%s", ulna_format_name((ulna_format)f));
+        if (ulna_format_writes((ulna_format)f) && ulna_format_of_name(file) == (ulna_format)f)
+            endings[count++] = ulna_format_name((ulna_format)f);
+    }
     for (char *at = name; at && *at; at++)
         *at = (char)ulna_lower((unsigned char)*at);
     const char *nearest = name ? ulna_nearest_name(name, endings, sizeof *endings) : NULL;

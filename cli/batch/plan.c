@@ -177,15 +177,14 @@ static void check_lengths(batch_take *take)
     if (longest > MOST)
         plan_complain(
             take, "argument",
-            "its name is too long for files that are named after it, with %zu bytes of at most %d: rename it, or "
-            "its folder",
+            "its name has %zu bytes, and may have %d, so that files can be named after it: rename it, or its folder",
             longest, MOST);
     size_t subject = strlen(take->subject);
     for (const char *at = take->subject; *at; at++)
         subject += *at == '~'; /* see double_tildes */
     if (subject > MOST_OF_SUBJECT)
-        plan_complain(take, "argument", "its subject is too long, with %zu bytes of at most %d: give a shorter one",
-                      subject, MOST_OF_SUBJECT);
+        plan_complain(take, "argument", "its subject has %zu bytes, and may have %d: give a shorter one", subject,
+                      MOST_OF_SUBJECT);
 }
 
 /* Looks at name, files and options before anything is solved. */

@@ -202,7 +202,7 @@ static void close_pipes(const batch_pool *pool, const worker *workers)
         }
 }
 
-/* 0 if there is no process to be had: errno says why. */
+/* 0 if no process can be started: errno says why. */
 static int start(const batch_pool *pool, worker *workers, int slot)
 {
     int up[2], down[2];
@@ -247,7 +247,7 @@ static int start(const batch_pool *pool, worker *workers, int slot)
     return 1;
 }
 
-/* Gives a worker that has nothing to do a piece of work. 0 if there is no process to be had: errno says why. */
+/* Gives a worker that has nothing to do a piece of work. 0 if no process can be started: errno says why. */
 static int assign(const batch_pool *pool, worker *workers, int slot, int index)
 {
     worker *w = &workers[slot];
@@ -409,7 +409,7 @@ static void stop_all(const batch_pool *pool, const worker *workers)
             (void)kill(workers[i].process, SIGTERM); /* which waits until a file is whole or gone */
 }
 
-/* Gives those that have nothing to do the next pieces of work. 0, or the number of the reason why there is no process to be had for some: the
+/* Gives those that have nothing to do the next pieces of work. 0, or the number of the reason why no process can be started for some: the
  * others go on. */
 static int assign_all(const batch_pool *pool, worker *workers, int *next, int count)
 {
@@ -453,7 +453,7 @@ static int work_through(const batch_pool *pool, worker *workers, struct pollfd *
     return tries == MOST_TRIES ? reason : 0;
 }
 
-/* 0, or the number of the reason why there is no process to be had. */
+/* 0, or the number of the reason why no process can be started. */
 static int run_processes(const batch_pool *pool, int count)
 {
     worker *workers = calloc((size_t)pool->workers, sizeof *workers);

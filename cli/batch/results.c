@@ -51,7 +51,7 @@ static json_t *row_of(const char *output, const batch_take *take, const batch_se
         if (take->problem || *missing)
             put_text(row, "message", take->problem ? take->problem : missing);
     }
-    put_text(row, "subject", take->subject);
+    put_text(row, "subject", take->subject); /* now, not when it was solved */
     results_name_older(output, row);
     return row;
 }

@@ -95,7 +95,7 @@ static void work(batch_run *run, const batch_pool *pool, int count)
     if (!reason)
         return;
     run->is_stopped = 1;
-    cli_fail(&run->failure, reason == ENOMEM ? ULNA_ERR_MEMORY : ULNA_ERR_IO, "there is no process to be had: %s",
+    cli_fail(&run->failure, reason == ENOMEM ? ULNA_ERR_MEMORY : ULNA_ERR_IO, "cannot start a process: %s",
              strerror(reason));
 }
 

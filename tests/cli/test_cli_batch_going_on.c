@@ -9,6 +9,8 @@
 
 /* The process in which the batch $batch solves. */
 #define CHILD "cat /proc/$batch/task/$batch/children 2>/dev/null | tr -d ' '"
+/* Until the log has so many takes that are done. */
+#define WAIT_FOR(count) "for i in $(seq 300); do [ $(grep -c ^done log) = " #count " ] && break; sleep 0.1; done; "
 #define RUN "db -s human -o out --no-reports --formats csv"
 
 /* Killed when the files are in their place and the journal has no line for them yet. */
@@ -37,20 +39,21 @@ static void takes_whose_process_is_ended_are_done_again(void **state)
 {
     ulna_test_tool *tool = *state;
     ulna_test_tool_shell(
-        tool, ": >log; { ULNA_BATCH_FAULT='hang b/b_06' " ULNA " batch " RUN " --threads 1 >log 2>err & } ; batch=$!; "
-              "for i in $(seq 300); do [ $(grep -c ^done log) = 11 ] && break; sleep 0.1; done; first=$(" CHILD "); "
-              "kill -TERM $first; for i in $(seq 100); do second=$(" CHILD
-              "); [ -n \"$second\" ] && [ \"$second\" != \"$first\" ] && break; "
-              "sleep 0.1; done; [ -n \"$second\" ] && [ \"$second\" != \"$first\" ] || exit 1; "
-              "kill -TERM $batch; wait $batch; [ $? = 143 ] && ! grep -q failed log out/journal/1-of-1.jsonl");
+        tool, ": >log; { ULNA_BATCH_FAULT='hang b/b_06' " ULNA " batch " RUN
+              " --threads 1 >log 2>err & } ; batch=$!; " WAIT_FOR(
+                  11) "first=$(" CHILD "); "
+                      "kill -TERM $first; for i in $(seq 100); do second=$(" CHILD
+                      "); [ -n \"$second\" ] && [ \"$second\" != \"$first\" ] && break; "
+                      "sleep 0.1; done; [ -n \"$second\" ] && [ \"$second\" != \"$first\" ] || exit 1; "
+                      "kill -TERM $batch; wait $batch; [ $? = 143 ] && ! grep -q failed log out/journal/1-of-1.jsonl");
     assert_int_equal(count_of(tool, RUN, 0, "kept"), 11);
     /* But not for ever. */
     ulna_test_tool_shell(
-        tool, "rm -r out; : >log; { ULNA_BATCH_FAULT='hang b/b_06' " ULNA " batch " RUN
-              " --threads 1 >log 2>err & } ; batch=$!; "
-              "for i in $(seq 300); do [ $(grep -c ^done log) = 11 ] && break; sleep 0.1; done; "
-              "for i in $(seq 100); do kill -TERM $(" CHILD ") 2>/dev/null; kill -0 $batch 2>/dev/null || break; "
-              "sleep 0.2; done; wait $batch; [ $? = 1 ] && grep -q '^failed b/b_06: ended by signal 15' log");
+        tool,
+        "rm -r out; : >log; { ULNA_BATCH_FAULT='hang b/b_06' " ULNA " batch " RUN
+        " --threads 1 >log 2>err & } ; batch=$!; " WAIT_FOR(
+            11) "for i in $(seq 100); do kill -TERM $(" CHILD ") 2>/dev/null; kill -0 $batch 2>/dev/null || break; "
+                "sleep 0.2; done; wait $batch; [ $? = 1 ] && grep -q '^failed b/b_06: ended by signal 15' log");
 }
 
 /* kill -9 of the batch leaves no process that goes on. */
@@ -73,8 +76,9 @@ static void interrupts_are_named(void **state)
         tool,
         ": >log; { ULNA_BATCH_FAULT='hang b/b_06' env --default-signal=INT " ULNA " batch " RUN
         " --threads 1 >log 2>err & } ; "
-        "batch=$!; for i in $(seq 300); do [ $(grep -c ^done log) = 11 ] && break; sleep 0.1; done; kill -INT $batch; "
-        "wait $batch; [ $? = 130 ] && grep -q 'interrupted: 11 of 12 takes have ended; the same command goes on' err");
+        "batch=$!; " WAIT_FOR(
+            11) "kill -INT $batch; "
+                "wait $batch; [ $? = 130 ] && grep -q 'interrupted: 11 of 12 takes have ended; the same command goes on' err");
 }
 
 /* What is not there, or was made with something else, is not called done. */
@@ -87,10 +91,12 @@ static void tables_tell_what_is_there(void **state)
     ulna_test_says(tool->out, "12 takes: 11 solved, 1 not yet solved");
     expect_result(tool, "out", "a/a_01", "missing", "its files are not there any more");
     ulna_test_tool_shell(
-        tool, ": >log; { ULNA_BATCH_FAULT='hang a/a_03' " ULNA " batch " RUN
-              " --options '--smooth 0' --threads 1 >log 2>err & } ; "
-              "batch=$!; for i in $(seq 300); do [ $(grep -c ^done log) = 2 ] && break; sleep 0.1; done; sleep 0.3; "
-              "kill -TERM $batch; wait $batch; [ $? = 143 ] && grep -q '12 takes: 2 solved, 10 not yet solved' log");
+        tool,
+        ": >log; { ULNA_BATCH_FAULT='hang a/a_03' " ULNA " batch " RUN
+        " --options '--smooth 0' --threads 1 >log 2>err & } ; "
+        "batch=$!; " WAIT_FOR(
+            2) "sleep 0.3; "
+               "kill -TERM $batch; wait $batch; [ $? = 143 ] && grep -q '12 takes: 2 solved, 10 not yet solved' log");
     json_t *row = result_of(tool, "out", "b/b_01");
     assert_string_equal(json_string_value(json_object_get(row, "status")), "missing");
     assert_int_equal(json_array_size(json_object_get(row, "older_files")), 1);
@@ -100,12 +106,11 @@ static void tables_tell_what_is_there(void **state)
     assert_int_equal(count_of(tool, RUN " --options '--smooth 0'", 0, "kept"), 2);
     /* The same with other formats. */
     ulna_test_tool_shell(
-        tool,
-        ": >log; { ULNA_BATCH_FAULT='hang a/a_03' " ULNA
-        " batch db -s human -o out --no-reports --formats glb --options "
-        "'--smooth 0' --threads 1 >log 2>err & } ; batch=$!; for i in $(seq 300); do [ $(grep -c ^done log) = 2 ] && break; "
-        "sleep 0.1; done; kill -TERM $batch; wait $batch; [ $? = 143 ] && grep -q '12 takes: 2 solved, 10 not yet "
-        "solved' log");
+        tool, ": >log; { ULNA_BATCH_FAULT='hang a/a_03' " ULNA
+              " batch db -s human -o out --no-reports --formats glb --options "
+              "'--smooth 0' --threads 1 >log 2>err & } ; batch=$!; " WAIT_FOR(
+                  2) "kill -TERM $batch; wait $batch; [ $? = 143 ] && grep -q '12 takes: 2 solved, 10 not yet "
+                     "solved' log");
 }
 
 /* While sessions are calibrated: their takes did not fail. */
@@ -214,9 +219,10 @@ static void higher_limits_are_another_try(void **state)
 static void processes_may_not_be_had(void **state)
 {
     ulna_test_tool *tool = *state;
-    ulna_test_tool_shell(tool, "{ (ulimit -n 8; exec " ULNA " batch -q " RUN
-                               ") 2>err; [ $? = 4 ]; } && grep -q 'stopped: there is no "
-                               "process to be had: .*; once that is mended, the same command goes on' err");
+    ulna_test_tool_shell(
+        tool,
+        "{ (ulimit -n 8; exec " ULNA " batch -q " RUN
+        ") 2>err; [ $? = 4 ]; } && grep -q 'stopped: cannot start a process: .*; once that is mended, the same command goes on' err");
     expect(tool, RUN, 0);
 }
 
@@ -237,11 +243,11 @@ static void names_that_cannot_be_had_fail_alone(void **state)
                                "cp take.c3d db/b/$(printf 'x%.0s' $(seq 248)).c3d");
     assert_int_equal(count_of(tool, RUN, 1, "done"), 12); /* of 14 */
     ulna_test_tool_shell(
-        tool, "grep -q '^b/xxx.*its name is too long' out/results.csv && grep -q '^a/a_01.*,failed,.*a_01.csv' "
+        tool, "grep -q '^b/xxx.*its name has 252 bytes' out/results.csv && grep -q '^a/a_01.*,failed,.*a_01.csv' "
               "out/results.csv");
     ulna_test_tool_shell(tool, "printf 'take,subject\\ndb/b/b_01.c3d,%s\\n' $(printf 's%.0s' $(seq 300)) >m.csv");
     expect(tool, "m.csv -s human -o long --dry-run", 1);
-    ulna_test_says(tool->out, "its subject is too long");
+    ulna_test_says(tool->out, "its subject has 300 bytes");
 }
 
 /* A name with "~2" is that of another group of takes. */

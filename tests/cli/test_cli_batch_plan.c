@@ -154,9 +154,9 @@ static void formats_are_named_once(void **state)
     expect_refusal(tool, "db -s human -o out --formats ''", 2, "--formats takes endings such as amc,bvh,glb");
     expect_refusal(
         tool, "db -s human -o out --formats amc,bvj,glb", 2,
-        "--formats: 'bvj' cannot be written; did you mean 'bvh'? There is amc, bvh, glb, gltf, csv, mot, c3d, trc");
+        "--formats: 'bvj' cannot be written; did you mean 'bvh'? There is asf, amc, bvh, c3d, trc, mot, csv, gltf, glb");
     expect_refusal(tool, "db -s human -o out --formats amc,nonsense", 2,
-                   "'nonsense' cannot be written; there is amc, bvh,");
+                   "'nonsense' cannot be written; there is asf, amc, bvh,");
     for (const char *all = "amc bvh glb gltf csv mot c3d trc asf json"; *all;
          all += strcspn(all, " "), all += *all == ' ') {
         char line[80];
