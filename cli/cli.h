@@ -48,7 +48,7 @@ typedef struct cli_command {
     const cli_option *options; /* up to a row without a name; may be NULL */
     const cli_option *removed; /* options of earlier versions: what to do instead. The same */
     const char *reads,
-        *writes;          /* names of the options whose values are files, and OPERANDS, or LAST for the last one */
+        *writes; /* names of the options whose values are files, and OPERANDS, or LAST for the last one without --output */
     const char *examples; /* lines of "command\tcomment" */
     int (*run)(cli *tool);
 } cli_command;

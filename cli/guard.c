@@ -115,11 +115,17 @@ int cli_is_listed(const char *list, const char *name)
     return 0;
 }
 
+/* Without --output, the last operand of some commands. */
+static int writes_last(const cli *tool)
+{
+    return tool->operand_count > 0 && cli_is_listed(tool->command->writes, "LAST") && !cli_value(tool, "output");
+}
+
 /* The inputs among operands and options; returns how many. */
 static int list_inputs(const cli *tool, const char **read)
 {
     const cli_command *command = tool->command;
-    int operands = tool->operand_count - cli_is_listed(command->writes, "LAST"), count = 0;
+    int operands = tool->operand_count - writes_last(tool), count = 0;
     for (int i = 0; i < operands && cli_is_listed(command->reads, "OPERANDS"); i++)
         read[count++] = tool->operands[i];
     for (int i = 0; i < tool->given_count; i++)
@@ -144,7 +150,7 @@ int cli_check_files(const cli *tool)
     const char **written = calloc((size_t)room, sizeof *written);
     int code = written ? CLI_DONE : cli_out_of_memory();
     if (!code) {
-        if (tool->operand_count && cli_is_listed(command->writes, "LAST"))
+        if (writes_last(tool))
             written[count++] = tool->operands[tool->operand_count - 1];
         for (int i = 0; i < tool->given_count; i++)
             if (cli_is_listed(command->writes, tool->given[i]->name))

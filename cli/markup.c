@@ -1,4 +1,4 @@
-/* HTML and SVG text, and its file. */
+/* HTML, SVG and shell text, and its file. */
 #include "cli/markup.h"
 
 #include <math.h>
@@ -55,6 +55,32 @@ void markup_fill(markup *page, const char *template, const markup_part *parts, c
         template = open + 2 + length + 2;
     }
     markup_put(page, template);
+}
+
+/* ---- lines for a shell -------------------------------------------------------------------------------- */
+
+void markup_put_quoted(markup *script, const char *text)
+{
+    markup_put(script, "'");
+    for (; *text; text++) {
+        const char one[2] = {*text, 0};
+        markup_put(script, *text == '\'' ? "'\\''" : one);
+    }
+    markup_put(script, "'");
+}
+
+int markup_is_word(const char *text)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=.,:/+@%";
+    return *text && !text[strspn(text, plain)];
+}
+
+void markup_put_word(markup *script, const char *text)
+{
+    if (markup_is_word(text))
+        markup_put(script, text);
+    else
+        markup_put_quoted(script, text);
 }
 
 /* ---- text from files ---------------------------------------------------------------------------------- */

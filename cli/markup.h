@@ -1,5 +1,5 @@
 /*
- * markup.h: HTML pages and SVG pictures. A markup is text that grows and is written to a file at the end.
+ * markup.h: HTML pages, SVG pictures, lines for a shell. A markup is text that grows and is written to a file at the end.
  *
  * Once memory is out, nothing more is kept, and markup_write reports it.
  */
@@ -22,6 +22,10 @@ void markup_put(markup *page, const char *text);
 void markup_format(markup *page, const char *format, ...) ULNA_PRINTF(2, 3); /* up to 1000 bytes */
 /* Any text, also one from a file: characters that HTML and XML reserve are escaped, those they forbid become '?'. */
 void markup_escape(markup *page, const char *text);
+/* For sh: in single quotes, each of which is written as '\''; a word only where it needs them, for sh or sbatch. */
+int markup_is_word(const char *text);
+void markup_put_quoted(markup *script, const char *text);
+void markup_put_word(markup *script, const char *text);
 
 /* A template with its parts: `{{name}}` in it is where the part of that name goes, which `put` writes. `parts` end with
  * a row without a name. */

@@ -11,29 +11,6 @@
 #include "cli/batch/batch.h"
 #include "cli/batch/command.h"
 
-/* What neither sh nor sbatch needs in quotes. */
-static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=.,:/+@%";
-
-/* For sh: in single quotes, each of which is written as '\''. */
-static void put_quoted(markup *script, const char *text)
-{
-    markup_put(script, "'");
-    for (; *text; text++) {
-        const char one[2] = {*text, 0};
-        markup_put(script, *text == '\'' ? "'\\''" : one);
-    }
-    markup_put(script, "'");
-}
-
-/* The same where it must be. */
-static void put_word(markup *script, const char *text)
-{
-    if (*text && !text[strspn(text, plain)])
-        markup_put(script, text);
-    else
-        put_quoted(script, text);
-}
-
 /* For sbatch, which understands double quotes and backslashes. `doubled`: a character that it replaces in names of files; 0: none. */
 static void put_value(markup *script, const char *value, char doubled)
 {
@@ -51,7 +28,7 @@ static void put_program(markup *script)
     char path[4096];
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     path[length > 0 ? length : 0] = 0;
-    put_quoted(script, length > 0 ? path : "ulna");
+    markup_put_quoted(script, length > 0 ? path : "ulna");
 }
 
 /* A line for each option, with its value: "-p main", "--comment=a b". */
@@ -62,9 +39,8 @@ static void put_user_options(const cli *tool, markup *script)
     (void)command_add_options(&line, text ? text : "");
     for (int i = 0; i < line.count; i++) {
         const char *word = line.words[i], *value = *word == '-' ? strchr(word, '=') : NULL;
-        int is_plain = word[strspn(word, plain)] == 0 && *word;
         markup_put(script, *word != '-' ? " " : i ? "\n#SBATCH " : "#SBATCH ");
-        if (is_plain)
+        if (markup_is_word(word))
             markup_put(script, word);
         else if (value) { /* --comment="a b" */
             markup_format(script, "%.*s=", (int)(value - word), word);
@@ -117,7 +93,7 @@ static void put_batch_options(const cli *tool, markup *script)
             markup_format(script, " --%s", passed[i]);
         if (value && *value) {
             markup_put(script, " ");
-            put_quoted(script, value);
+            markup_put_quoted(script, value);
         }
     }
 }
@@ -132,9 +108,9 @@ static ulna_status write_array(const cli *tool, const char *output, int tasks, c
     markup_put(&script, "# A shard does what is left of its takes: submit this again to go on after failures.\nexec ");
     put_program(&script);
     markup_put(&script, " batch ");
-    put_quoted(&script, plan ? plan : "");
+    markup_put_quoted(&script, plan ? plan : "");
     markup_put(&script, " -o ");
-    put_quoted(&script, output);
+    markup_put_quoted(&script, output);
     markup_format(&script, " --shard \"$SLURM_ARRAY_TASK_ID/%d\" --threads \"${SLURM_CPUS_PER_TASK:-%d}\"", tasks,
                   threads);
     put_batch_options(tool, &script);
@@ -152,7 +128,7 @@ static ulna_status write_merge(const cli *tool, const char *output, const char *
     markup_put(&script, "exec ");
     put_program(&script);
     markup_put(&script, " batch --merge ");
-    put_quoted(&script, output);
+    markup_put_quoted(&script, output);
     markup_put(&script, "\n");
     ulna_status status = markup_write(&script, path, error);
     markup_release(&script);
@@ -201,9 +177,9 @@ static void say_by_hand(const cli *tool, const char *array, const char *merge)
     markup line;
     markup_init(&line);
     markup_put(&line, "  sbatch --dependency=afterany:$(sbatch --parsable ");
-    put_word(&line, array);
+    markup_put_word(&line, array);
     markup_put(&line, ") ");
-    put_word(&line, merge);
+    markup_put_word(&line, merge);
     cli_say(tool, "submit them with:\n");
     if (line.status == ULNA_OK)
         cli_say(tool, "%s\n", line.text.data);

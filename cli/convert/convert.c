@@ -1,14 +1,18 @@
-/* ulna convert IN... OUT: a skeleton, a motion or markers in another format. */
+/* ulna convert IN... -o OUT: a skeleton, a motion or markers in other formats. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/input.h"
+#include "cli/markup.h"
 #include "cli/output.h"
 
 #define QUARTER_TURN 1.57079632679489662
 
 typedef struct conversion {
+    const char **outputs; /* names of files */
+    int output_count, input_count;
     ulna_ball ball;
     double rate;      /* frames per second to write; 0: as the files say */
     double read_unit; /* metres; 0: as the files say */
@@ -16,18 +20,69 @@ typedef struct conversion {
     ulna_content skeleton; /* the first file that has one, with its own motion and markers */
     ulna_clip clip;        /* of the skeleton */
     ulna_recording recording;
+    ulna_recording made;       /* where the motion takes the markers or joints of the skeleton, once it was asked for */
     ulna_content besides;      /* the markers: what a C3D holds for another one */
-    int keeps_extras;          /* the output is a C3D */
+    int keeps_extras;          /* an output is a C3D */
     const char *skeleton_path; /* NULL: there is none */
     json_t *notes;
 } conversion;
 
 /* ---- the command line ---------------------------------------------------------------------------------------- */
 
+/* Without --output the last operand is the output, but a file that is there is more likely an input: convert *.bvh */
+static int check_last(const cli *tool)
+{
+    const char *last = tool->operands[tool->operand_count - 1];
+    struct stat about;
+    if (stat(last, &about) != 0 || !S_ISREG(about.st_mode))
+        return CLI_DONE;
+    markup line;
+    markup_init(&line);
+    for (int i = 0; i < tool->given_count; i++) {
+        markup_format(&line, " --%s=", tool->given[i]->name);
+        markup_put_word(&line, tool->values[i]);
+    }
+    for (int i = 0; i < tool->operand_count; i++) {
+        markup_put(&line, i + 1 < tool->operand_count ? " " : " -o ");
+        markup_put_word(&line, tool->operands[i]);
+    }
+    int code = line.status == ULNA_OK
+                   ? cli_usage(tool, "'%s' exists already. To replace it, type: ulna convert%s", last, line.text.data)
+                   : cli_out_of_memory();
+    markup_release(&line);
+    return code;
+}
+
+static int read_outputs(const cli *tool, conversion *c)
+{
+    c->outputs = calloc((size_t)tool->given_count + 1, sizeof *c->outputs);
+    if (!c->outputs)
+        return cli_out_of_memory();
+    for (int i = 0; i < tool->given_count; i++)
+        if (strcmp(tool->given[i]->name, "output") == 0)
+            c->outputs[c->output_count++] = tool->values[i];
+    c->input_count = tool->operand_count - !c->output_count;
+    if (c->input_count < 1)
+        return cli_usage(tool, "missing argument: give a file to read, and one to write: ulna convert IN... -o OUT");
+    int code = c->output_count ? CLI_DONE : check_last(tool);
+    if (!c->output_count)
+        c->outputs[c->output_count++] = tool->operands[c->input_count];
+    for (int i = 0; i < c->output_count && !code; i++) {
+        ulna_format format = ulna_format_of_name(c->outputs[i]);
+        c->keeps_extras |= format == ULNA_FORMAT_C3D;
+        if (format == ULNA_FORMAT_UNKNOWN)
+            code = cli_usage(tool,
+                             "'%s': unknown extension, which decides the format: .json, .asf, .amc, .bvh, .c3d, .trc, "
+                             ".mot, .csv, .gltf or .glb",
+                             c->outputs[i]);
+    }
+    return code;
+}
+
 static int read_options(const cli *tool, conversion *c)
 {
     static const char *const balls[] = {"euler", "quaternion", "expmap", "swing-twist", NULL};
-    const char *ball = cli_value(tool, "ball"), *out = tool->operands[tool->operand_count - 1];
+    const char *ball = cli_value(tool, "ball");
     int found = 0;
     c->write = ulna_write_options_default();
     while (ball && balls[found] && strcmp(balls[found], ball) != 0)
@@ -41,13 +96,7 @@ static int read_options(const cli *tool, conversion *c)
         (code = numbers_real(tool, "rate", 1e-6, 1e6, " Hz", &c->rate)) ||
         (code = cli_read_writing_options(tool, CLI_ALL_DIGITS, &c->write)))
         return code;
-    if (ulna_format_of_name(out) == ULNA_FORMAT_UNKNOWN)
-        return cli_usage(tool,
-                         "'%s': unknown extension, which decides the format: .json, .asf, .amc, .bvh, .c3d, .trc, "
-                         ".mot, .csv, .gltf or .glb",
-                         out);
-    c->keeps_extras = ulna_format_of_name(out) == ULNA_FORMAT_C3D;
-    return CLI_DONE;
+    return read_outputs(tool, c);
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------------- */
@@ -109,7 +158,7 @@ static ulna_status read_file(conversion *c, const char *path, ulna_error *error)
 static int read_files(const cli *tool, json_t *object, conversion *c)
 {
     for (int pass = 0; pass < 2; pass++)
-        for (int i = 0; i + 1 < tool->operand_count; i++) {
+        for (int i = 0; i < c->input_count; i++) {
             const char *path = tool->operands[i];
             ulna_error error;
             ulna_error_clear(&error);
@@ -155,11 +204,10 @@ static void unwind(conversion *c, ulna_format format)
 static ulna_status make_recording(conversion *c, ulna_error *error)
 {
     const ulna_model *model = c->skeleton.model;
-    ulna_status status = files_markers_of(model, &c->clip, &c->recording, error);
-    c->write.up = c->skeleton.source.up;
+    ulna_status status = c->made.frame_count ? ULNA_OK : files_markers_of(model, &c->clip, &c->made, error);
     if (status == ULNA_OK)
         files_note_text(c->notes, "no recorded markers: the positions of the skeleton's %d %s are written",
-                        c->recording.marker_count, ulna_model_marker_count(model) ? "markers" : "joints");
+                        c->made.marker_count, ulna_model_marker_count(model) ? "markers" : "joints");
     return status;
 }
 
@@ -188,31 +236,37 @@ static int convert_balls(json_t *object, conversion *c, const char *path)
     return CLI_DONE;
 }
 
-static int write_file(const cli *tool, json_t *object, conversion *c)
+/* A file of the skeleton's own format has its unit; an ASF and its AMC go together. */
+static ulna_write_options options_for(const conversion *c, ulna_format format)
 {
-    const char *path = tool->operands[tool->operand_count - 1];
+    ulna_write_options options = c->write;
+    ulna_write_options own = ulna_write_options_for(&c->skeleton, format);
+    options.unit_m = options.unit_m > 0 ? options.unit_m : own.unit_m;
+    options.degrees = own.degrees;
+    if (c->ball == ULNA_BALL_EULER) { /* else they are those of other joints */
+        options.channels = own.channels;
+        options.channel_count = own.channel_count;
+    }
+    options.extras = c->besides.extras;
+    return options;
+}
+
+static int write_file(const cli *tool, json_t *object, conversion *c, const char *path)
+{
     ulna_format format = ulna_format_of_name(path);
+    ulna_write_options options = options_for(c, format);
     ulna_error error;
     ulna_error_clear(&error);
-    if (c->rate > 0)
-        c->clip.frame_seconds = c->recording.frame_seconds = 1 / c->rate;
-    if (format == ULNA_FORMAT_ASF || format == ULNA_FORMAT_AMC) { /* so that both go together */
-        ulna_write_options asked = c->write;
-        c->write = ulna_write_options_for(&c->skeleton, format);
-        c->write.unit_m = asked.unit_m > 0 ? asked.unit_m : c->write.unit_m;
-        c->write.digits = asked.digits;
-        if (c->ball != ULNA_BALL_EULER)
-            c->write.channels = NULL; /* of other joints */
-    }
     int is_markers = format == ULNA_FORMAT_C3D || format == ULNA_FORMAT_TRC;
     int is_made = is_markers && c->clip.frame_count && !c->recording.frame_count;
     if (is_made && make_recording(c, &error))
         return files_fail(object, path, &error);
+    if (is_made)
+        options.up = c->skeleton.source.up;
     unwind(c, format);
-    c->write.extras = c->besides.extras;
     progress_wait *wait = progress_wait_begin(tool, "writing", path);
-    ulna_status status =
-        files_write(path, c->skeleton.model, is_made ? NULL : &c->clip, &c->recording, &c->write, c->notes, &error);
+    ulna_status status = files_write(path, c->skeleton.model, is_made ? NULL : &c->clip,
+                                     is_made ? &c->made : &c->recording, &options, c->notes, &error);
     progress_wait_end(wait);
     int is_unsolved = c->recording.frame_count && !c->clip.frame_count;
     if (status == ULNA_ERR_UNSUPPORTED && (!c->skeleton.model || is_unsolved)) {
@@ -222,27 +276,46 @@ static int write_file(const cli *tool, json_t *object, conversion *c)
     }
     if (status != ULNA_OK)
         return files_fail(object, path, &error);
-    int is_changed = c->ball != ULNA_BALL_EULER || c->write.unit_m != c->skeleton.source.unit_m;
+    int is_changed = c->ball != ULNA_BALL_EULER || options.unit_m != c->skeleton.source.unit_m;
     if (c->clip.frame_count && c->skeleton_path)
         files_note_skeleton(c->notes, format, c->skeleton_path, &c->skeleton, is_changed);
     return CLI_DONE;
 }
 
+static int write_files(const cli *tool, json_t *object, conversion *c)
+{
+    int code = CLI_DONE;
+    if (c->rate > 0)
+        c->clip.frame_seconds = c->recording.frame_seconds = 1 / c->rate;
+    for (int i = 0; i < c->output_count && !code; i++) {
+        code = folder_make_for(object, c->outputs[i]);
+        if (!code)
+            code = write_file(tool, object, c, c->outputs[i]);
+    }
+    return code;
+}
+
 static void show(const cli *tool, json_t *object, const conversion *c)
 {
-    const char *path = tool->operands[tool->operand_count - 1];
-    ulna_format format = ulna_format_of_name(path);
-    put_text(object, "output", path);
-    put_text(object, "format", ulna_format_name(format));
+    json_t *list = json_array();
+    put_text(object, "output", c->outputs[0]);
+    put_text(object, "format", ulna_format_name(ulna_format_of_name(c->outputs[0])));
+    json_object_set_new(object, "outputs", list);
     put_count(object, "bodies", c->skeleton.model ? ulna_model_body_count(c->skeleton.model) : 0);
     put_count(object, "frames", c->clip.frame_count ? c->clip.frame_count : c->recording.frame_count);
     put_count(object, "motion_frames", c->clip.frame_count);
-    put_count(object, "markers", c->recording.marker_count);
-    cli_title(tool, "%s", path);
-    cli_say(tool, ": %s", ulna_format_text(format));
-    fact_line(tool, object, NULL,
-              "[{bodies?}, from a skeleton of {bodies} bodies][{motion_frames?}, a motion of {frames} "
-              "frames][{markers?}, {markers} markers in {frames} frames]");
+    put_count(object, "markers", c->recording.frame_count ? c->recording.marker_count : c->made.marker_count);
+    for (int i = 0; i < c->output_count; i++) {
+        ulna_format format = ulna_format_of_name(c->outputs[i]);
+        json_t *row = put_row(list);
+        put_text(row, "file", c->outputs[i]);
+        put_text(row, "format", ulna_format_name(format));
+        cli_title(tool, "%s", c->outputs[i]);
+        cli_say(tool, ": %s", ulna_format_text(format));
+        fact_line(tool, object, NULL,
+                  "[{bodies?}, from a skeleton of {bodies} bodies][{motion_frames?}, a motion of {frames} "
+                  "frames][{markers?}, {markers} markers in {frames} frames]");
+    }
     files_print_notes(tool, c->notes);
 }
 
@@ -251,33 +324,38 @@ static int convert_main(cli *tool)
     conversion c = {.skeleton = ulna_content_empty(NULL),
                     .clip = ulna_clip_empty(NULL),
                     .recording = ulna_recording_empty(NULL),
+                    .made = ulna_recording_empty(NULL),
                     .besides = ulna_content_empty(NULL)};
     int code = read_options(tool, &c);
-    if (code)
+    if (code) {
+        free(c.outputs);
         return code;
+    }
     json_t *object = json_object();
     c.notes = json_array();
     code = read_files(tool, object, &c);
     if (!code)
         code = convert_balls(object, &c, tool->operands[0]);
     if (!code)
-        code = folder_make_for(object, tool->operands[tool->operand_count - 1]);
-    if (!code)
-        code = write_file(tool, object, &c);
+        code = write_files(tool, object, &c);
     if (!code)
         show(tool, object, &c);
     json_object_set_new(object, "notes", c.notes);
     cli_json_print(tool, object);
     ulna_clip_release(&c.clip);
     ulna_recording_release(&c.recording);
+    ulna_recording_release(&c.made);
     ulna_content_release(&c.besides);
     ulna_content_release(&c.skeleton);
+    free(c.outputs);
     return code;
 }
 
 /* ---- the command line -------------------------------------------------------------------------------- */
 
 static const cli_option options[] = {
+    {"output", 'o', "FILE",
+     "Write this file, in the format of its extension; a file of that name is replaced, unless it is an input. May be repeated."},
     {"ball", 0, "KIND",
      "Representation of joints with three rotations: euler (unchanged, the default), quaternion, expmap or swing-twist, "
      "if the format supports it."},
@@ -292,23 +370,24 @@ static const cli_option options[] = {
 
 const cli_command convert_command = {
     .name = "convert",
-    .operands = "IN... OUT",
+    .operands = "IN... -o OUT",
     .operand = "a file name",
-    .least = 2,
+    .least = 0,
     .most = -1,
     .summary = "convert a skeleton, motion or recording to another format",
     .text =
-        "Reads all files but the last, whose formats are detected from their contents, and writes the last, in the "
-        "format of its extension. A motion without a skeleton (AMC, MOT, CSV) needs a skeleton among the inputs. A "
-        "motion with its own skeleton is transferred to the first skeleton given, which must have the same bones. "
-        "Angles are recomputed in the order that the format requires, without jumps where possible. What the format "
-        "cannot store is left out, and listed.",
+        "Reads all files, whose formats are detected from their contents, and writes those that -o names, each in the "
+        "format of its extension. Without -o the last file is the one to write, if there is no such file yet.\n\n"
+        "A motion without a skeleton (AMC, MOT, CSV) needs a skeleton among the inputs. A motion with its own skeleton "
+        "is transferred to the first skeleton given, which must have the same bones. Angles are recomputed in the order "
+        "that the format requires, without jumps where possible. What the format cannot store is left out, and listed.",
     .options = options,
     .reads = "OPERANDS",
-    .writes = "LAST",
-    .examples = "ulna convert s.asf t.amc t.bvh\tskeleton and motion in one file\n"
-                "ulna convert t.bvh t.asf\tthe skeleton alone\n"
-                "ulna convert t.c3d t.trc\tmarkers\n"
-                "ulna convert s.asf t.amc --rate 120 t.mot\tset the rate, which AMC does not state",
+    .writes = "output LAST",
+    .examples = "ulna convert s.asf t.amc -o t.bvh\tskeleton and motion in one file\n"
+                "ulna convert s.asf t.amc -o t.bvh -o t.glb\tin two formats\n"
+                "ulna convert t.bvh -o t.asf\tthe skeleton alone\n"
+                "ulna convert t.c3d -o t.trc\tmarkers\n"
+                "ulna convert s.asf t.amc --rate 120 -o t.mot\tset the rate, which AMC does not state",
     .run = convert_main,
 };

@@ -80,8 +80,8 @@ static void motions_keep_their_poses(void **state)
 {
     ulna_test_tool *tool = *state;
     static const char *const through[] = {
-        "human.json take.csv out.bvh", "take.csv human.json out.bvh", /* in any order */
-        "human.json take.csv --ball quaternion out.bvh", "human.json take.csv --unit m out.bvh --input-unit m"};
+        "human.json take.csv -o out.bvh", "take.csv human.json -o out.bvh", /* in any order */
+        "human.json take.csv --ball quaternion -o out.bvh", "human.json take.csv --unit m -o out.bvh --input-unit m"};
     ulna_test_take take = ulna_test_take_make(FRAMES);
     for (size_t i = 0; i < sizeof through / sizeof *through; i++) {
         convert(tool, through[i], 0);
@@ -94,10 +94,10 @@ static void motions_keep_their_poses(void **state)
         ulna_content_release(&out);
     }
     /* and on: BVH to Acclaim and back */
-    convert(tool, "human.json take.csv out.bvh", 0);
-    convert(tool, "out.bvh out.asf", 0);
-    convert(tool, "out.bvh out.amc", 0);
-    convert(tool, "out.amc out.asf --rate 120 back.bvh", 0);
+    convert(tool, "human.json take.csv -o out.bvh", 0);
+    convert(tool, "out.bvh -o out.asf", 0);
+    convert(tool, "out.bvh -o out.amc", 0);
+    convert(tool, "out.amc out.asf --rate 120 -o back.bvh", 0);
     ulna_content one = load(tool, "out.bvh", NULL), other = load(tool, "back.bvh", NULL);
     assert_same_poses(one.model, &one.clip, other.model, &other.clip, 1e-5);
     ulna_content_release(&one);
@@ -111,20 +111,20 @@ static void acclaim_files_go_together(void **state)
     ulna_test_tool *tool = *state;
     static const char *const units[] = {"m", "mm", "in"};
     ulna_test_take take = ulna_test_take_make(FRAMES);
-    convert(tool, "human.json take.csv true.bvh", 0);
+    convert(tool, "human.json take.csv -o true.bvh", 0);
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         char line[128];
-        snprintf(line, sizeof line, "human.json own.asf --unit %s", units[i]);
+        snprintf(line, sizeof line, "human.json -o own.asf --unit %s", units[i]);
         convert(tool, line, 0);
-        snprintf(line, sizeof line, "human.json take.csv own.amc --unit %s", units[i]);
+        snprintf(line, sizeof line, "human.json take.csv -o own.amc --unit %s", units[i]);
         convert(tool, line, 0);
         ulna_test_says(tool->out, "an AMC needs an ASF");
-        convert(tool, "own.asf own.amc one.bvh", 0);
-        convert(tool, "own.asf own.amc two.amc", 0); /* in the unit of own.asf */
+        convert(tool, "own.asf own.amc -o one.bvh", 0);
+        convert(tool, "own.asf own.amc -o two.amc", 0); /* in the unit of own.asf */
         assert_null(strstr(tool->out, "an AMC needs an ASF"));
-        convert(tool, "own.asf two.amc two.bvh", 0);
-        convert(tool, "own.asf own.amc three.csv", 0); /* metres, whatever the skeleton's unit */
-        convert(tool, "own.asf three.csv three.bvh", 0);
+        convert(tool, "own.asf two.amc -o two.bvh", 0);
+        convert(tool, "own.asf own.amc -o three.csv", 0); /* metres, whatever the skeleton's unit */
+        convert(tool, "own.asf three.csv -o three.bvh", 0);
         static const char *const made[] = {"one.bvh", "two.bvh", "three.bvh"};
         for (size_t k = 0; k < sizeof made / sizeof *made; k++) {
             ulna_content out = load(tool, made[k], NULL);
@@ -140,8 +140,8 @@ static void what_does_not_fit_is_told(void **state)
 {
     ulna_test_tool *tool = *state;
     ulna_test_take take = ulna_test_take_make(FRAMES);
-    convert(tool, "human.json take.csv out.bvh", 0);
-    convert(tool, "out.bvh joints.trc", 0);
+    convert(tool, "human.json take.csv -o out.bvh", 0);
+    convert(tool, "out.bvh -o joints.trc", 0);
     ulna_test_says(tool->out, "no recorded markers: the positions of the");
     ulna_content joints = load(tool, "joints.trc", NULL), bvh = load(tool, "out.bvh", NULL);
     assert_int_equal(joints.recording.marker_count, ulna_model_body_count(bvh.model));
@@ -160,19 +160,19 @@ static void what_does_not_fit_is_told(void **state)
     ulna_content_release(&bvh);
     ulna_test_take_release(&take);
 
-    convert(tool, "human.json take.csv own.c3d", 0); /* this skeleton has markers of its own */
+    convert(tool, "human.json take.csv -o own.c3d", 0); /* this skeleton has markers of its own */
     ulna_test_says(tool->out, "41 markers are");
-    convert(tool, "out.bvh out.asf", 0);
+    convert(tool, "out.bvh -o out.asf", 0);
     ulna_test_says(tool->out, "holds no motion: 40 frames are left");
-    convert(tool, "out.bvh out.amc", 0);
+    convert(tool, "out.bvh -o out.amc", 0);
     ulna_test_says(tool->out, "an AMC needs an ASF with the same joints");
-    convert(tool, "out.asf out.amc again.amc", 0);
+    convert(tool, "out.asf out.amc -o again.amc", 0);
     assert_null(strstr(tool->out, "goes with"));
-    convert(tool, "out.bvh out.mot", 0);
+    convert(tool, "out.bvh -o out.mot", 0);
     ulna_test_says(tool->out, "also give");
-    convert(tool, "human.json take.c3d out.bvh", 0);
+    convert(tool, "human.json take.c3d -o out.bvh", 0);
     ulna_test_says(tool->out, "holds no markers: the ");
-    convert(tool, "take.c3d other.bvh", 3);
+    convert(tool, "take.c3d -o other.bvh", 3);
     ulna_test_says(tool->err, "'ulna solve' computes the motion");
 }
 
@@ -184,7 +184,7 @@ static void the_order_of_an_asf_is_kept(void **state)
                          "printf ':units\\nlength 1\\n:root\\norder RX RY RZ TX TY TZ\\n:bonedata\\nbegin\\nname a\\n"
                          "direction 1 0 0\\nlength 1\\ndof rx\\nend\\n:hierarchy\\nroot a\\n' >odd.asf; "
                          "printf ':DEGREES\\n1\\nroot 1 2 3 4 5 6\\na 7\\n' >odd.amc");
-    convert(tool, "odd.asf odd.amc out.amc", 0);
+    convert(tool, "odd.asf odd.amc -o out.amc", 0);
     assert_null(strstr(tool->out, "an AMC goes with"));
     ulna_test_tool_shell(tool, "grep -q '^root 1 2 3 4 5 6$' out.amc");
 }
@@ -196,7 +196,7 @@ static void jumps_are_taken_out(void **state)
     ulna_test_tool_shell(
         tool, "printf 'HIERARCHY\\nROOT a\\n{\\nOFFSET 0 0 0\\nCHANNELS 3 Zrotation Xrotation Yrotation\\n}\\n"
               "MOTION\\nFrames: 2\\nFrame Time: 0.01\\n170 0 0\\n-170 0 0\\n' >spin.bvh");
-    convert(tool, "spin.bvh out.bvh", 0);
+    convert(tool, "spin.bvh -o out.bvh", 0);
     ulna_test_says(tool->out, "1 jump of angles between frames was removed");
     ulna_test_tool_shell(tool, "grep -q -e '^190 0 0$' -e '^189.99999999999' out.bvh");
 }
@@ -204,7 +204,7 @@ static void jumps_are_taken_out(void **state)
 static void rates_can_be_said(void **state)
 {
     ulna_test_tool *tool = *state;
-    convert(tool, "human.json take.csv --rate 50 out.mot", 0);
+    convert(tool, "human.json take.csv --rate 50 -o out.mot", 0);
     ulna_test_take take = ulna_test_take_make(1);
     ulna_content out = load(tool, "out.mot", take.model);
     assert_int_equal(out.clip.frame_count, FRAMES);
@@ -219,8 +219,8 @@ static void markers_keep_their_places(void **state)
 {
     ulna_test_tool *tool = *state;
     ulna_test_take take = ulna_test_take_make(FRAMES);
-    convert(tool, "take.c3d out.trc", 0);
-    convert(tool, "out.trc again.c3d", 0);
+    convert(tool, "take.c3d -o out.trc", 0);
+    convert(tool, "out.trc -o again.c3d", 0);
     static const char *const files[] = {"out.trc", "again.c3d"};
     for (int i = 0; i < 2; i++) {
         ulna_content out = load(tool, files[i], NULL);
@@ -238,12 +238,90 @@ static void markers_keep_their_places(void **state)
     ulna_test_take_release(&take);
 }
 
+/* ---- outputs ------------------------------------------------------------------------------------------------------ */
+
+/* `convert *.bvh` with two files would write over the second one. The line of the message does what was meant. */
+static void an_existing_file_is_no_output_without_o(void **state)
+{
+    ulna_test_tool *tool = *state;
+    convert(tool, "human.json take.csv -o a.bvh", 0);
+    ulna_test_tool_shell(tool, "cp a.bvh b.bvh; echo mine >\"it's mine.bvh\"; cp a.bvh 'long name.bvh'");
+    static const struct {
+        const char *arguments, *line;
+    } cases[] = {
+        {"a.bvh b.bvh", "ulna convert a.bvh -o b.bvh"},
+        {"a.bvh take.c3d", "ulna convert a.bvh -o take.c3d"},
+        {"a.bvh 'long name.bvh' --unit in --digits=6", "ulna convert --unit=in --digits=6 a.bvh -o 'long name.bvh'"},
+        {"a.bvh \"it's mine.bvh\"", "ulna convert a.bvh -o 'it'\\''s mine.bvh'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char script[400];
+        ulna_test_tool_shell(tool, "cp take.c3d before.c3d; cp b.bvh before.bvh");
+        convert(tool, cases[i].arguments, 2);
+        ulna_test_says(tool->err, cases[i].line);
+        ulna_test_tool_shell(tool, "cmp take.c3d before.c3d && cmp b.bvh before.bvh");
+        snprintf(script, sizeof script, "%s -q%s", ULNA_TEST_CLI, cases[i].line + strlen("ulna"));
+        ulna_test_tool_shell(tool, script);
+    }
+    ulna_test_tool_shell(tool, "! cmp -s b.bvh 'long name.bvh' && cmp a.bvh \"it's mine.bvh\"");
+    convert(tool, "*.bvh", 2);
+    ulna_test_says(tool->err, "-o 'long name.bvh'");
+    convert(tool, "a.bvh new.bvh", 0);
+    convert(tool, "a.bvh new.bvh", 2);
+    convert(tool, "--json a.bvh new.bvh", 2);
+    json_decref(ulna_test_tool_json(tool));
+}
+
+static void several_outputs_are_those_of_several_commands(void **state)
+{
+    ulna_test_tool *tool = *state;
+    static const char *const names[] = {"bvh", "asf", "amc", "c3d", "trc", "glb", "csv", "mot"};
+    char all[400] = "human.json take.csv";
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char one[100];
+        snprintf(one, sizeof one, "human.json take.csv -o one.%s", names[i]);
+        convert(tool, one, 0);
+        snprintf(all + strlen(all), sizeof all - strlen(all), " -o sub/all.%s", names[i]);
+    }
+    convert(tool, all, 0);
+    ulna_test_says(tool->out, "sub/all.bvh: Biovision (BVH), from a skeleton of");
+    ulna_test_says(tool->out, "sub/all.trc: TRC, from a skeleton of");
+    ulna_test_tool_shell(tool, "for f in bvh asf amc c3d trc glb csv mot; do cmp one.$f sub/all.$f || exit 1; done");
+    convert(tool, "--json human.json take.csv -o one.bvh -o one.trc", 0);
+    json_t *object = ulna_test_tool_json(tool), *list = json_object_get(object, "outputs");
+    assert_int_equal(json_array_size(list), 2);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(list, 1), "file")), "one.trc");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(list, 1), "format")), "trc");
+    json_decref(object);
+    ulna_test_tool_shell(tool, "ln -s take.csv link.csv; ln take.csv hard.csv");
+    convert(tool, "human.json take.csv -o new.bvh -o link.csv", 2);
+    ulna_test_says(tool->err, "would overwrite the input 'take.csv'");
+    convert(tool, "human.json link.csv -o hard.csv", 2);
+    ulna_test_tool_shell(tool, "test ! -e new.bvh");
+}
+
+/* A BVH does not state its unit: what is read in one is written in it. */
+static void a_bvh_keeps_its_unit(void **state)
+{
+    ulna_test_tool *tool = *state;
+    static const char *const units[] = {"m", "cm", "in"};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        char line[100];
+        snprintf(line, sizeof line, "human.json take.csv --unit %s -o own.bvh", units[i]);
+        convert(tool, line, 0);
+        snprintf(line, sizeof line, "own.bvh --input-unit %s -o again.bvh", units[i]);
+        convert(tool, line, 0);
+        ulna_test_tool_shell(tool, "cmp own.bvh again.bvh");
+    }
+}
+
 static void results_are_told_in_json(void **state)
 {
     ulna_test_tool *tool = *state;
-    convert(tool, "--json human.json take.csv out.bvh", 0);
+    convert(tool, "--json human.json take.csv -o out.bvh", 0);
     json_t *object = ulna_test_tool_json(tool);
     assert_string_equal(json_string_value(json_object_get(object, "output")), "out.bvh");
+    assert_int_equal(json_array_size(json_object_get(object, "outputs")), 1);
     assert_string_equal(json_string_value(json_object_get(object, "format")), "bvh");
     assert_int_equal(json_integer_value(json_object_get(object, "frames")), FRAMES);
     assert_true(json_array_size(json_object_get(object, "notes")) > 0); /* BVH has no limits */
@@ -259,7 +337,11 @@ static void mistakes_are_told(void **state)
         int code;
         const char *says;
     } cases[] = {
-        {"take.c3d", 2, "missing argument"},
+        {"take.c3d", 2, "missing argument: give a file to read, and one to write"},
+        {"-o out.trc", 2, "ulna convert IN... -o OUT"},
+        {"", 2, "missing argument"},
+        {"take.c3d -o out.trc -o out.xyz", 2, "'out.xyz': unknown extension"},
+        {"take.c3d -o ''", 2, "unknown extension"},
         {"take.c3d out.xyz", 2, "'out.xyz': unknown extension"},
         {"take.c3d out", 2, "unknown extension"},
         {"take.c3d out.trc --unit furlong", 2, "--unit takes m, cm, mm, in, ft or a number of metres"},
@@ -290,7 +372,7 @@ static void analog_data_is_kept_or_told(void **state)
     assert_null(strstr(tool->out, "analog data"));
     assert_int_equal(ulna_test_tool_run(tool, "info analog.c3d"), 0);
     ulna_test_says(tool->out, "analog  ");
-    convert(tool, "analog.c3d analog.trc", 0);
+    convert(tool, "analog.c3d -o analog.trc", 0);
     ulna_test_says(tool->out, "the analog data (16 samples per frame) is not converted");
 }
 
@@ -331,9 +413,9 @@ static void recordings_are_described(void **state)
 static void motions_are_described(void **state)
 {
     ulna_test_tool *tool = *state;
-    convert(tool, "human.json take.csv out.bvh", 0);
-    convert(tool, "out.bvh out.asf", 0);
-    convert(tool, "out.bvh out.amc", 0);
+    convert(tool, "human.json take.csv -o out.bvh", 0);
+    convert(tool, "out.bvh -o out.asf", 0);
+    convert(tool, "out.bvh -o out.amc", 0);
     assert_int_equal(ulna_test_tool_run(tool, "info out.bvh"), 0);
     ulna_test_says(tool->out, "40, numbered 1 to 40; 120 per second");
     assert_int_equal(ulna_test_tool_run(tool, "info out.amc"), 3);
@@ -372,11 +454,22 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_take, ulna_test_tool_close)
     const struct CMUnitTest tests[] = {
-        TEST(analog_data_is_kept_or_told), TEST(acclaim_files_go_together), TEST(what_does_not_fit_is_told),
-        TEST(the_order_of_an_asf_is_kept), TEST(jumps_are_taken_out),       TEST(motions_keep_their_poses),
-        TEST(rates_can_be_said),           TEST(markers_keep_their_places), TEST(results_are_told_in_json),
-        TEST(mistakes_are_told),           TEST(recordings_are_described),  TEST(motions_are_described),
+        TEST(analog_data_is_kept_or_told),
+        TEST(acclaim_files_go_together),
+        TEST(what_does_not_fit_is_told),
+        TEST(the_order_of_an_asf_is_kept),
+        TEST(jumps_are_taken_out),
+        TEST(motions_keep_their_poses),
+        TEST(rates_can_be_said),
+        TEST(markers_keep_their_places),
+        TEST(results_are_told_in_json),
+        TEST(mistakes_are_told),
+        TEST(recordings_are_described),
+        TEST(motions_are_described),
         TEST(odd_values_are_noted),
+        TEST(an_existing_file_is_no_output_without_o),
+        TEST(several_outputs_are_those_of_several_commands),
+        TEST(a_bvh_keeps_its_unit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

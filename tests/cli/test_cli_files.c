@@ -157,7 +157,7 @@ static void other_names_are_not_refused(void **state)
     ulna_test_tool *tool = *state;
     assert_int_equal(ulna_test_tool_run(tool, "sample -q t"), 0);
     ulna_test_tool_shell(tool, "cp t/walk.c3d a.c3d");
-    assert_int_equal(ulna_test_tool_run(tool, "convert t/walk.c3d a.c3d"), 0); /* an old file, not read */
+    assert_int_equal(ulna_test_tool_run(tool, "convert t/walk.c3d -o a.c3d"), 0); /* an old file, not read */
     assert_int_equal(ulna_test_tool_run(tool, "convert t/walk.c3d a.c3d a.c3d"), 2);
     assert_int_equal(ulna_test_tool_run(tool, "convert - a.c3d <a.c3d"), 2);
     ulna_test_says(tool->err, "'standard input'");
