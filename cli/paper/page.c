@@ -15,22 +15,16 @@ extern const char papers_html[], papers_css[], papers_mjs[]; /* files of page/, 
 typedef struct report {
     const char *folder;
     const json_t *ran;
-    sheet *sheets; /* of all parts of all items that ran, in their order */
-    json_t *facts; /* of all items that ran, by their names */
+    const json_t *made; /* the rows of this run and of earlier ones, by the names of their items */
+    sheet *sheets;      /* of all their parts, in their order */
+    json_t *facts;      /* by the names of the items */
 } report;
 
 static const cli unicode = {0}; /* templates are filled as on a terminal that shows every letter */
 
 static const json_t *row_of(const report *of, const paper_item *item)
 {
-    size_t i;
-    json_t *row;
-    json_array_foreach(json_object_get(of->ran, "items"), i, row)
-    {
-        if (strcmp(json_string_value(json_object_get(row, "name")), item->name) == 0)
-            return row;
-    }
-    return NULL;
+    return json_object_get(of->made, item->name);
 }
 
 /* ---- tables -------------------------------------------------------------------------------------------------------- */
@@ -180,11 +174,15 @@ static void put_item(markup *page, const paper_item *item, const json_t *row, co
     json_t *note;
     json_array_foreach(json_object_get(row, "notes"), k, note)
     {
+        const char *text = json_string_value(note);
         markup_put(page, " ");
-        markup_escape(page, json_string_value(note));
+        markup_escape(page, text ? text : "");
     }
-    markup_format(page, "</p>\n<p class=\"note\"><code>ulna paper %s</code>, %.1f s</p></section>\n", item->name,
-                  json_number_value(json_object_get(row, "seconds")));
+    line = fact_fill(&unicode, row, "ulna paper[{quick?} --quick] {name}[ --data {data}]");
+    markup_put(page, "</p>\n<p class=\"note\"><code>");
+    markup_escape(page, line ? line : "");
+    markup_format(page, "</code>, %.1f s</p></section>\n", json_number_value(json_object_get(row, "seconds")));
+    free(line);
 }
 
 static void put_items(markup *page, const void *about)
@@ -218,8 +216,8 @@ static void put_data(markup *page, const void *about)
         &unicode, of->ran,
         "[{data?}Recordings: {data}.|No folder of recordings: the built-in take is used.][{missing?} Takes that the papers "
         "use and that are not all there: {missing}; fetch their C3D and AMC files and the ASF of their actor from HDM05 "
-        "(resources.mpi-inf.mpg.de/HDM05), and name their folder by --data.][{quick?} A quick run: fewer frames, poses and "
-        "starts.]");
+        "(resources.mpi-inf.mpg.de/HDM05), and name their folder by --data.] Items with --quick "
+        "in their last line are small: fewer frames, poses and starts.");
     markup_escape(page, text ? text : "");
     free(text);
 }
@@ -305,9 +303,9 @@ static ulna_status write_page(const report *of, ulna_error *error)
     return status;
 }
 
-ulna_status paper_write_page(const char *folder, const json_t *ran, ulna_error *error)
+ulna_status paper_write_page(const char *folder, const json_t *ran, const json_t *made, ulna_error *error)
 {
-    report of = {.folder = folder, .ran = ran, .facts = json_object()};
+    report of = {.folder = folder, .ran = ran, .made = made, .facts = json_object()};
     int count = 0, next = 0;
     ulna_status status = ULNA_OK;
     for (const paper_item *item = paper_items; item->name; item++)

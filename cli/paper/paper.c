@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- what items use -------------------------------------------------------------------------------------------------- */
 
@@ -104,6 +105,57 @@ static int print_list(const cli *tool)
     return CLI_DONE;
 }
 
+/* ---- what earlier runs have made: items.json in the folder, with a row for each item ------------------------------------------ */
+
+/* The rows of items that have all their files; another file of this name has none. */
+static json_t *load_made(const char *folder)
+{
+    char name[80];
+    char *path = folder_join(folder, "items.json");
+    json_t *file = path ? json_load_file(path, 0, NULL) : NULL, *made = json_object();
+    free(path);
+    for (const paper_item *item = paper_items; item->name; item++) {
+        json_t *row = json_object_get(file, item->name);
+        int is_whole = json_is_object(row);
+        for (const paper_part *part = item->parts; is_whole && part; part = part->name ? part + 1 : NULL) {
+            snprintf(name, sizeof name, "%s%s.csv", part->name ? part->name : item->name, part->name ? "" : "-facts");
+            path = folder_join(folder, name);
+            is_whole = path && access(path, R_OK) == 0;
+            free(path);
+        }
+        if (is_whole)
+            json_object_set(made, item->name, row);
+    }
+    json_decref(file);
+    return made;
+}
+
+static ulna_status save_made(const paper_job *job, json_t *row, ulna_error *error)
+{
+    char *path = folder_join(job->folder, "items.json");
+    json_t *made = json_copy(row);
+    json_object_del(made, "facts"); /* they have a file of their own */
+    json_object_set_new(job->made, job->item->name, made);
+    ulna_status status = path ? cli_write_json(path, job->made, error) : cli_no_memory(error);
+    free(path);
+    return status;
+}
+
+/* Small results take no place of large ones, which need minutes. */
+static int check_quick(const paper_job *job)
+{
+    for (const paper_item *item = paper_items; item->name && job->is_quick; item++) {
+        json_t *row = json_object_get(job->made, item->name);
+        if (row && !json_is_true(json_object_get(row, "quick")) && is_wanted(job->tool, item))
+            return cli_usage(
+                job->tool,
+                "'%s' has %s in full size, which --quick would replace by a small one: name another folder by "
+                "--output",
+                job->folder, item->name);
+    }
+    return CLI_DONE;
+}
+
 /* ---- running ----------------------------------------------------------------------------------------------------------- */
 
 static ulna_status save_reported(const paper_job *job, ulna_error *error)
@@ -134,6 +186,8 @@ static int run_item(paper_job *job, json_t *list)
     json_t *row = put_row(list);
     put_text(row, "name", job->item->name);
     put_text(row, "shown", job->item->shown);
+    put_flag(row, "quick", job->is_quick);
+    put_text(row, "data", job->data_folder);
     job->facts = put_object(row, "facts");
     job->notes = put_list(row, "notes");
     double begun = cli_seconds();
@@ -143,6 +197,8 @@ static int run_item(paper_job *job, json_t *list)
     if (status == ULNA_OK)
         status = save_facts(job, &error);
     put_number(row, "seconds", cli_seconds() - begun);
+    if (status == ULNA_OK)
+        status = save_made(job, row, &error);
     if (status != ULNA_OK) {
         progress_end(&job->bar);
         return files_fail(row, *error.path ? error.path : job->item->name, &error);
@@ -217,7 +273,10 @@ static int run_all(paper_job *job, json_t *object)
 {
     ulna_error error;
     ulna_error_clear(&error);
-    int code = folder_make(object, job->folder);
+    job->made = load_made(job->folder);
+    int code = check_quick(job);
+    if (!code)
+        code = folder_make(object, job->folder);
     if (!code)
         code = check_folder(object, job->folder);
     if (!code)
@@ -225,7 +284,7 @@ static int run_all(paper_job *job, json_t *object)
     if (!code) {
         json_object_set(object, "missing", job->data.missing);
         char *path = folder_join(job->folder, "index.html");
-        if (paper_write_page(job->folder, object, &error))
+        if (paper_write_page(job->folder, object, job->made, &error))
             code = files_fail(object, *error.path ? error.path : job->folder, &error);
         else {
             print_missing(job->tool, job->data.missing);
@@ -256,17 +315,22 @@ static int paper_main(cli *tool)
     ulna_error error;
     ulna_error_clear(&error);
     const char *out = cli_value(tool, "output");
-    paper_job job = {.tool = tool, .is_quick = cli_value(tool, "quick") != NULL, .folder = out ? out : "build/papers"};
+    const char *folder = data_folder(tool);
+    paper_job job = {.tool = tool, .is_quick = cli_value(tool, "quick") != NULL, .folder = out ? out : "papers"};
+    job.data_folder = folder;
     json_t *object = json_object();
     put_flag(object, "quick", job.is_quick);
-    const char *folder = data_folder(tool);
     put_text(object, "data", folder);
     if (paper_data_open(&job.data, folder, &error))
         code = files_fail(object, folder, &error);
     else
         code = run_all(&job, object);
     paper_data_close(&job.data);
-    cli_json_print(tool, object);
+    json_decref(job.made);
+    if (code == CLI_USAGE)
+        json_decref(object); /* the refusal is printed already */
+    else
+        cli_json_print(tool, object);
     return code;
 }
 
@@ -274,8 +338,11 @@ static const cli_option options[] = {
     {"data", 0, "DIR",
      "Folder of recorded files; folders in it are searched as well. Default: ../shared/data if there is one, else the built-in take. "
      "Takes of HDM05 are found by their names, such as dg_03-02_01."},
-    {"output", 'o', "DIR", "Folder for CSV, SVG and the page, index.html. Default: build/papers."},
-    {"quick", 0, NULL, "Everything, but small: fewer frames, poses and starts. All items take less than two minutes."},
+    {"output", 'o', "DIR",
+     "Folder for CSV, SVG and the page, index.html. Default: papers, in the current folder. Items that are there already stay on the page."},
+    {"quick", 0, NULL,
+     "Everything, but small: fewer frames, poses and starts. All items take less than two minutes. Results in full size are never replaced by "
+     "small ones."},
     {0},
 };
 

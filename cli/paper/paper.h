@@ -104,7 +104,9 @@ typedef struct paper_item paper_item;
 typedef struct paper_job {
     const cli *tool;
     int is_quick;
-    const char *folder; /* where files are written */
+    const char *folder;      /* where files are written */
+    const char *data_folder; /* NULL: none */
+    json_t *made;            /* by the names of items that are in the folder: name, notes, seconds, quick, data */
     paper_data data;
     progress bar;
     double done, share; /* of all items: before this one, and of this one */
@@ -185,7 +187,7 @@ ulna_status paper_run_gaps(paper_job *job, ulna_error *error);
 
 /* The picture of a part as SVG; nothing for tables and players. `is_file`: with colours of its own, to stand alone. */
 void paper_draw(const paper_part *part, const sheet *table, int is_file, markup *page);
-/* Reads the sheets of all items that ran, writes their pictures, and the page. `ran`: names, facts, notes, seconds. */
-ulna_status paper_write_page(const char *folder, const json_t *ran, ulna_error *error);
+/* Reads the sheets of all items that are made, writes their pictures, and the page. `ran`: what this run used and missed. */
+ulna_status paper_write_page(const char *folder, const json_t *ran, const json_t *made, ulna_error *error);
 
 #endif

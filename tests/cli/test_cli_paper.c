@@ -260,6 +260,40 @@ static void conclusions_hold_on_recorded_data(void **state)
     json_decref(object);
 }
 
+/* ---- one item after the other ---------------------------------------------------------------------------------------------- */
+
+static void items_stay_on_the_page(void **state)
+{
+    ulna_test_tool *tool = *state;
+    assert_int_equal(ulna_test_tool_run(tool, "paper -q a10 --data ."), 0);
+    assert_int_equal(ulna_test_tool_run(tool, "paper -q survey --quick --data ."), 0);
+    char *page = ulna_test_tool_file(tool, "papers/index.html");
+    ulna_test_says(page, "<section id=\"a10\">");
+    ulna_test_says(page, "<code>ulna paper a10 --data .</code>");
+    ulna_test_says(page, "<section id=\"survey\">");
+    ulna_test_says(page, "<code>ulna paper --quick survey --data .</code>");
+    free(page);
+    /* Small results do not replace large ones; the other way round they do. */
+    ulna_test_tool_shell(tool, "cp -r papers before");
+    assert_int_equal(ulna_test_tool_run(tool, "paper all --quick"), 2);
+    ulna_test_says(tool->err,
+                   "'papers' has a10 in full size, which --quick would replace by a small one: name another folder");
+    ulna_test_tool_shell(tool, "diff -r before papers");
+    assert_int_equal(ulna_test_tool_run(tool, "paper -q a10 --quick -o small --data ."), 0);
+    assert_int_equal(ulna_test_tool_run(tool, "paper -q a10 -o small --data ."), 0);
+    assert_int_equal(ulna_test_tool_run(tool, "paper a10 --quick -o small --data ."), 2);
+    /* An item whose files are gone is not on the page, and a list that is none says nothing. */
+    ulna_test_tool_shell(tool, "rm papers/a10.csv");
+    assert_int_equal(ulna_test_tool_run(tool, "paper -q survey --quick --data ."), 0);
+    page = ulna_test_tool_file(tool, "papers/index.html");
+    assert_null(strstr(page, "<section id=\"a10\">"));
+    free(page);
+    ulna_test_tool_shell(tool, "echo '{\"a10\": {\"notes\": [1]}, \"survey\": 3}' >small/items.json");
+    assert_int_equal(ulna_test_tool_run(tool, "paper -q survey --quick -o small --data ."), 0);
+    ulna_test_tool_shell(tool, "echo nonsense >small/items.json");
+    assert_int_equal(ulna_test_tool_run(tool, "paper -q survey --quick -o small --data ."), 0);
+}
+
 /* ---- what goes wrong ---------------------------------------------------------------------------------------------------- */
 
 static void items_are_listed(void **state)
@@ -327,6 +361,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(items_are_listed, ulna_test_tool_open, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(items_stay_on_the_page, ulna_test_tool_open, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(bad_folders_are_refused, ulna_test_tool_open, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(hostile_data_are_refused, ulna_test_tool_open, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(hostile_poses_are_refused, ulna_test_tool_open, ulna_test_tool_close),
