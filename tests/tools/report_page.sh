@@ -1,8 +1,8 @@
 #!/bin/sh
-# report_page.sh ULNA FOLDER: are the pages of `ulna solve --report` and `ulna paper` alive in a browser?
+# report_page.sh ULNA FOLDER: are the pages of `ulna solve --report`, `ulna paper` and `ulna batch` alive in a browser?
 #
-# Makes the pages of the built-in take in FOLDER and opens each in Chromium, without a window: wide and light, where report_page.mjs or
-# papers_page.mjs uses it as a reader does; then narrow and dark, for a picture, FOLDER/report.png and papers.png. The console must be
+# Makes the pages of the built-in take in FOLDER and opens each in Chromium, without a window: wide and light, where NAME_page.mjs
+# uses it as a reader does; then narrow and dark, for a picture, FOLDER/report.png, papers.png and batch.png. The console must be
 # silent. Exit 77 if there is no Chromium, but 1 if ULNA_REQUIRE_DATA=1.
 set -eu
 ulna=$1 folder=$2
@@ -19,10 +19,14 @@ fi
 
 mkdir -p "$folder"
 cd "$folder"
-rm -rf profile papers report.png papers.png
+rm -rf profile papers takes batch report.png papers.png batch.png
 "$ulna" sample --quiet --force --only walk .
 "$ulna" solve --quiet -s human.asf -m walk.c3d -a walk-markers.csv --compare-with walk-true.amc --report report.html
 "$ulna" paper --quick --quiet fig5 table4 a10 condition stills player convex3 -o papers
+mkdir takes
+cp walk.c3d takes/a_long_name_of_a_take_from_the_second_session_of_anna_01.c3d
+head -c 300 walk.c3d >takes/broken.c3d
+"$ulna" batch takes --quiet -s human.asf -a walk-markers.csv -o batch 2>/dev/null || [ $? = 1 ]
 
 # open_page FILE ARGUMENTS...: what Chromium prints goes to page.out, its log to page.log.
 open_page() {
@@ -59,5 +63,6 @@ try_page() {
 }
 try_page report.html report
 try_page papers/index.html papers
+try_page batch/index.html batch
 rm -rf profile
 echo "report_page: ok"
