@@ -120,6 +120,9 @@ enum { CLI_ALL_DIGITS = 17, CLI_SOLVED_DIGITS = 9 };
 /* `digits`: without --digits. */
 int cli_read_writing_options(const cli *tool, int digits, ulna_write_options *options);
 
+/* Can each ending of --formats be written, and is none named twice? CLI_USAGE, and a message, if not. */
+int cli_check_formats(const cli *tool);
+
 /* ---- printing ----------------------------------------------------------------------------------------- */
 
 /* All texts are cleaned on the way out: no control character from a file reaches the terminal. */

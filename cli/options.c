@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "src/base/algorithms.h"
 
@@ -299,4 +300,48 @@ int cli_read_writing_options(const cli *tool, int digits, ulna_write_options *op
     int code = numbers_count(tool, "digits", 1, CLI_ALL_DIGITS, &digits);
     options->digits = digits < CLI_ALL_DIGITS ? digits : 0; /* 0: the fewest that read back */
     return code;
+}
+
+/* ---- --formats ---------------------------------------------------------------------------------------------------- */
+
+/* Names the one that is wrong, the one that may be meant, and all. */
+static int refuse_format(const cli *tool, const char *ending, size_t length)
+{
+    const char *endings[ULNA_FORMAT_COUNT + 1] = {0};
+    char *name = strndup(ending, length), all[16 * ULNA_FORMAT_COUNT] = "", file[32];
+    int count = 0;
+    for (int f = 0; f < ULNA_FORMAT_COUNT; f++) { /* those whose name is an ending */
+        snprintf(file, sizeof file, "x.%s", ulna_format_name((ulna_format)f));
+        if (ulna_format_writes((ulna_format)f) && ulna_format_of_name(file) == (ulna_format)f)
+            endings[count++] = ulna_format_name((ulna_format)f);
+    }
+    for (char *at = name; at && *at; at++)
+        *at = (char)ulna_lower((unsigned char)*at);
+    const char *nearest = name ? ulna_nearest_name(name, endings, sizeof *endings) : NULL;
+    for (size_t i = 0; endings[i]; i++)
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", endings[i]);
+    int code = cli_usage(tool, "--formats: '%.*s' cannot be written; %s%s%shere is %s", (int)length, ending,
+                         nearest ? "did you mean '" : "", nearest ? nearest : "", nearest ? "'? T" : "t", all);
+    free(name);
+    return code;
+}
+
+int cli_check_formats(const cli *tool)
+{
+    const char *formats = cli_value(tool, "formats");
+    if (formats && !*formats)
+        return cli_usage(tool, "--formats takes endings such as amc,bvh,glb, and none is given");
+    for (const char *at = formats; at && *at; at += strcspn(at, ","), at += *at == ',') {
+        char name[16];
+        size_t length = strcspn(at, ",");
+        snprintf(name, sizeof name, "x.%.*s", length < 8 ? (int)length : 0, at);
+        if (!length)
+            return cli_usage(tool, "--formats '%s': an ending is missing before a comma", formats);
+        if (!ulna_format_writes(ulna_format_of_name(name)))
+            return refuse_format(tool, at, length);
+        for (const char *other = formats; other < at; other += strcspn(other, ",") + 1)
+            if (strcspn(other, ",") == length && strncasecmp(other, at, length) == 0)
+                return cli_usage(tool, "--formats names %.*s twice: both would be the same file", (int)length, at);
+    }
+    return CLI_DONE;
 }

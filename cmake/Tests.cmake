@@ -32,13 +32,25 @@ if(ULNA_TESTS)
     add_library(ulna_test_support INTERFACE)
     target_link_libraries(ulna_test_support INTERFACE PkgConfig::CMOCKA)
     target_compile_definitions(ulna_test_support INTERFACE ULNA_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-        $<$<TARGET_EXISTS:ulna>:ULNA_TEST_CLI="${PROJECT_BINARY_DIR}/ulna">) # the built tool, for tests that run it
+        $<$<TARGET_EXISTS:ulna>:ULNA_TEST_CLI="${PROJECT_BINARY_DIR}/ulna"> # the built tool, for tests that run it
+        $<$<TARGET_EXISTS:ulna>:ULNA_TEST_FAULTY_CLI="${PROJECT_BINARY_DIR}/tests/faults/ulna">)
     if(support_sources)
         add_library(ulna_test_support_objects STATIC ${support_sources})
         target_include_directories(ulna_test_support_objects PRIVATE
             "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests/support")
         target_link_libraries(ulna_test_support_objects PRIVATE ulna_program_flags ulna_static ulna_test_support)
         set(support_library ulna_test_support_objects)
+    endif()
+
+    # The tool with takes that crash or hang, for tests of `ulna batch`; the tool itself has nothing of the kind.
+    if(TARGET ulna)
+        add_executable(ulna_with_faults tests/cli/faults/batch_faults.c $<TARGET_OBJECTS:ulna>)
+        get_target_property(tool_libraries ulna LINK_LIBRARIES)
+        get_target_property(tool_options ulna LINK_OPTIONS)
+        target_link_libraries(ulna_with_faults PRIVATE ${tool_libraries})
+        target_link_options(ulna_with_faults PRIVATE ${tool_options})
+        set_target_properties(ulna_with_faults PROPERTIES OUTPUT_NAME ulna
+            RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/faults")
     endif()
 
     add_custom_target(tests_threads) # builds only the tests labelled `threads`, for the TSan build
@@ -54,7 +66,7 @@ if(ULNA_TESTS)
             set_tests_properties(${name} PROPERTIES LABELS "unit;threads")
             add_dependencies(tests_threads ${name})
             if(TARGET ulna)
-                add_dependencies(tests_threads ulna) # which test_threads_batch runs
+                add_dependencies(tests_threads ulna ulna_with_faults) # which test_threads_batch runs
             endif()
         endif()
         if(name MATCHES "^test_noalloc") # defines __wrap_malloc and the others, so that heap calls can be counted
@@ -95,7 +107,7 @@ if(ULNA_TESTS)
 
     # A batch on a real Slurm, started for the test; skipped where its packages are missing.
     if(TARGET ulna AND NOT ULNA_SANITIZE AND NOT ULNA_FUZZ)
-        add_test(NAME tools_slurm_batch COMMAND "${PROJECT_SOURCE_DIR}/tests/tools/slurm_batch.sh" $<TARGET_FILE:ulna>
+        add_test(NAME tools_slurm_batch COMMAND "${PROJECT_SOURCE_DIR}/tests/tools/slurm_batch.sh" $<TARGET_FILE:ulna_with_faults>
             "${PROJECT_BINARY_DIR}/slurm_batch")
         set_tests_properties(tools_slurm_batch PROPERTIES LABELS tools TIMEOUT 600 SKIP_RETURN_CODE 77
             ENVIRONMENT "${test_environment}")

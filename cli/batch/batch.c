@@ -392,7 +392,7 @@ static int run_batch(batch_run *run)
         run->setup.megabytes = run->limits.megabytes;
     }
     if (!code)
-        code = options_check(tool, run->object, &common, &run->setup);
+        code = options_check(tool, run->object, &common);
     if (!code)
         code = make_plan(run, tool->operands[0], &common);
     if (code)

@@ -109,7 +109,9 @@ typedef enum batch_settled {
 /* `lines`: those of the journal, by take. */
 void plan_show(const cli *tool, const batch_plan *plan, const batch_settled *settled, const json_t *lines);
 
-/* A field of CSV: one with separators, quotes or blanks at its ends is in quotes. */
+/* A field of CSV: one with separators, quotes or blanks at its ends is in quotes. Spreadsheets take a field for a formula that begins with one
+ * of = + - @ or a tab: it gets an apostrophe before it, as does one that has apostrophes there already. Readers of manifests take one away. */
+int table_is_formula(const char *field);
 void table_put_field(markup *text, const char *field, int is_last);
 
 /* ---- one take: take.c ------------------------------------------------------------------------------------------------ */
@@ -136,9 +138,9 @@ int take_is_of_plan(const batch_take *take, const json_t *line);
 /* The same of the formats and reports that a run is to write. */
 void take_put_setup(const batch_setup *setup, json_t *line);
 int take_is_of_setup(const batch_setup *setup, const json_t *line);
-/* For tests: is this fault asked for, by the variable ULNA_BATCH_FAULT, for the take of this name? */
-int take_has_fault(const char *fault, const char *name);
-/* Are the files that a line of the journal lists in OUT, with the same lengths? */
+/* A take is about to be solved ("solve"), or its files are in their place, and the journal does not have its line yet ("moved"). */
+void batch_stage(const char *stage, const char *take);
+/* Are the files that a line of the journal lists in OUT, as they were written? */
 int take_files_are_there(const char *output, const json_t *line);
 
 /* Where the markers of a take are on the skeleton. */
@@ -240,7 +242,7 @@ void journal_remove_tree(const char *folder);
 int options_read(const cli *tool, batch_common *common, batch_setup *setup, batch_shard *shard, batch_pool *limits,
                  int *tasks);
 /* Formats, options of `ulna solve`, and files for all takes: with a wrong one, every take would fail. */
-int options_check(const cli *tool, json_t *object, const batch_common *common, const batch_setup *setup);
+int options_check(const cli *tool, json_t *object, const batch_common *common);
 /* Can all files be read that options of `ulna solve` name? If not, `path` receives the name. */
 ulna_status options_check_files(const char *words, char *path, size_t size, ulna_error *error);
 int batch_main(cli *tool); /* batch.c: the command itself */
@@ -251,8 +253,8 @@ int batch_main(cli *tool); /* batch.c: the command itself */
 int shards_read(const cli *tool, batch_shard *shard);
 /* Which takes belong to the shard: the largest first, each to the shard with the least bytes so far. 0 without memory. */
 int shards_choose(const batch_plan *plan, batch_shard shard, unsigned char *is_chosen);
-/* Is the text of --slurm-options one that scripts can have? */
-int slurm_check_options(const cli *tool);
+/* Are the text of --slurm-options and the names of the folders such that scripts can have them? */
+int slurm_check(const cli *tool);
 /* Writes the scripts of --slurm, and submits them with --submit. */
 int slurm_write(const cli *tool, json_t *object, const char *output, int tasks);
 

@@ -23,6 +23,12 @@ static const char *const titles[COLUMNS + 1] = {"take", "skeleton", "attach", "s
 
 /* ---- lines ------------------------------------------------------------------------------------------------------------ */
 
+int table_is_formula(const char *field)
+{
+    const char first = field[strspn(field, "'")];
+    return first && strchr("=+-@\t\r", first);
+}
+
 void table_put_field(markup *text, const char *field, int is_last)
 {
     size_t length = strlen(field);
@@ -30,6 +36,8 @@ void table_put_field(markup *text, const char *field, int is_last)
                     (length && (isspace((unsigned char)*field) || isspace((unsigned char)field[length - 1])));
     if (is_quoted)
         markup_put(text, "\"");
+    if (table_is_formula(field))
+        markup_put(text, "'");
     for (; *field; field++) {
         const char one[2] = {*field, 0};
         markup_put(text, is_quoted && *field == '"' ? "\"\"" : one);
@@ -80,7 +88,7 @@ static int split_record(char **next, char **fields, int most, int *line)
         if (!field)
             return -1;
         if (count < most)
-            fields[count] = field;
+            fields[count] = *field == '\'' && table_is_formula(field) ? field + 1 : field;
     }
     if (stop == '\r' && **next == '\n')
         ++*next;

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -61,51 +60,10 @@ int options_read(const cli *tool, batch_common *common, batch_setup *setup, batc
     if (!code && !cli_value(tool, "slurm"))
         code = shards_read(tool, shard);
     if (!code)
-        code = slurm_check_options(tool);
+        code = slurm_check(tool);
     if (!code)
         code = check_own_plan(tool, common);
     return code ? code : read_isolation(tool, limits);
-}
-
-/* Names the one that is wrong, the one that may be meant, and all. */
-static int refuse_format(const cli *tool, const char *ending, size_t length)
-{
-    const char *endings[ULNA_FORMAT_COUNT + 1] = {0};
-    char *name = strndup(ending, length), all[16 * ULNA_FORMAT_COUNT] = "", file[32];
-    int count = 0;
-    for (int f = 0; f < ULNA_FORMAT_COUNT; f++) { /* those whose name is an ending */
-        snprintf(file, sizeof file, "x.%s", ulna_format_name((ulna_format)f));
-        if (ulna_format_writes((ulna_format)f) && ulna_format_of_name(file) == (ulna_format)f)
-            endings[count++] = ulna_format_name((ulna_format)f);
-    }
-    for (char *at = name; at && *at; at++)
-        *at = (char)ulna_lower((unsigned char)*at);
-    const char *nearest = name ? ulna_nearest_name(name, endings, sizeof *endings) : NULL;
-    for (size_t i = 0; endings[i]; i++)
-        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", endings[i]);
-    int code = cli_usage(tool, "--formats: '%.*s' cannot be written; %s%s%shere is %s", (int)length, ending,
-                         nearest ? "did you mean '" : "", nearest ? nearest : "", nearest ? "'? T" : "t", all);
-    free(name);
-    return code;
-}
-
-static int check_formats(const cli *tool, const char *formats)
-{
-    if (formats && !*formats)
-        return cli_usage(tool, "--formats takes endings such as amc,bvh,glb, and none is given");
-    for (const char *at = formats; at && *at; at += strcspn(at, ","), at += *at == ',') {
-        char name[16];
-        size_t length = strcspn(at, ",");
-        snprintf(name, sizeof name, "x.%.*s", length < 8 ? (int)length : 0, at);
-        if (!length)
-            return cli_usage(tool, "--formats '%s': an ending is missing before a comma", formats);
-        if (!ulna_format_writes(ulna_format_of_name(name)))
-            return refuse_format(tool, at, length);
-        for (const char *other = formats; other < at; other += strcspn(other, ",") + 1)
-            if (strcspn(other, ",") == length && strncasecmp(other, at, length) == 0)
-                return cli_usage(tool, "--formats names %.*s twice: both would be the same file", (int)length, at);
-    }
-    return CLI_DONE;
 }
 
 /* Here, not as a failure of each take: nothing is to be solved with options that nobody meant. */
@@ -182,9 +140,9 @@ static int check_common(json_t *object, const char *path, int is_skeleton)
     return status == ULNA_OK ? CLI_DONE : files_fail(object, path, &error);
 }
 
-int options_check(const cli *tool, json_t *object, const batch_common *common, const batch_setup *setup)
+int options_check(const cli *tool, json_t *object, const batch_common *common)
 {
-    int code = check_formats(tool, setup->formats);
+    int code = cli_check_formats(tool);
     if (!code)
         code = check_words(tool, common->words);
     if (!code)
@@ -254,8 +212,8 @@ const cli_command batch_command = {
         "OUT receives the motions and reports, in the folders that the takes had, results.csv and results.jsonl with a row for each take, "
         "and index.html, which shows the worst takes first. A take that fails is listed with the reason, and the others are solved. The "
         "results do not depend on threads, shards or order.\n\n"
-        "A run can be stopped or killed at any time. The same command then goes on: a take is done when its files and its line in "
-        "OUT/journal are there for the same bytes of all inputs, the same options and the same version. Files of a take stay until new ones "
+        "A run can be stopped or killed at any time. The same command then goes on: a take is done when its files are there as they "
+        "were written, and its line in OUT/journal for the same bytes of all inputs, the same options and the same version. Files of a take stay until new ones "
         "replace them, also if it fails. Two batches cannot write to one "
         "folder at once, except for different shards of one number.\n\n"
         "With --json, a line with an object is printed for each take as it ends, and a last one with a summary. The exit code is 1 if a "

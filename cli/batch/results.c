@@ -30,7 +30,7 @@ static const char *why_missing(const char *output, const batch_take *take, const
     if (is_known && (!take_is_of_plan(take, line) || (setup && !take_is_of_setup(setup, line))))
         return "solved with other files or options";
     if (row_is(line, "done") && !take_files_are_there(output, line))
-        return "its files are not there any more";
+        return "its files are not there any more, or were changed";
     return NULL;
 }
 
@@ -142,9 +142,10 @@ static void put_cell(markup *text, const json_t *value, int is_last)
     {
         if (is_named_before(value, i, file))
             continue;
-        markup_put(text, i ? " " : "\"");
         const json_t *word = json_is_object(file) ? json_object_get(file, "file") : file;
-        for (const char *at = json_string_value(word); at && *at; at++) {
+        const char *name = json_string_value(word);
+        markup_put(text, i ? " " : name && table_is_formula(name) ? "\"'" : "\"");
+        for (const char *at = name; at && *at; at++) {
             const char one[2] = {*at, 0};
             markup_put(text, *at == '"' ? "\"\"" : one);
         }

@@ -308,8 +308,7 @@ static int settle_take(void *context, int index, int slot, const char *key, json
     }
     if (row_is(row, "done")) {
         goes_on = announce(run, take, known) && move_outputs(run, take, slot, row);
-        if (take_has_fault("moved", take->name))
-            (void)raise(SIGKILL);
+        batch_stage("moved", take->name);
         if (!goes_on && !run->is_stopped) {
             json_decref(row);
             row = take_failed("io", "%s", run->failure.message);

@@ -52,11 +52,35 @@ static void put_user_options(const cli *tool, markup *script)
     command_end(&line);
 }
 
-int slurm_check_options(const cli *tool)
+/* A line end in a name would end the #SBATCH line that holds it, and the rest would be a command of the script. */
+static int has_control_character(const char *text)
+{
+    while (*text && (unsigned char)*text >= ' ' && *text != 127)
+        text++;
+    return *text != 0;
+}
+
+static int check_folder(const cli *tool, const char *what, const char *folder)
+{
+    if (!folder || !has_control_character(folder))
+        return CLI_DONE;
+    return cli_usage(tool,
+                     "--slurm: %s, '%s', has a line break or another control character in its name, which job scripts "
+                     "cannot hold: use another folder",
+                     what, folder);
+}
+
+int slurm_check(const cli *tool)
 {
     const char *text = cli_value(tool, "slurm-options");
     command_line line = {.is_whole = 1};
-    int code = CLI_DONE;
+    char *here = getcwd(NULL, 0);
+    int code = cli_value(tool, "slurm") ? check_folder(tool, "the output folder", cli_value(tool, "output")) : CLI_DONE;
+    if (!code && cli_value(tool, "slurm"))
+        code = check_folder(tool, "the current folder", here);
+    free(here);
+    if (code)
+        return code;
     if (text && strpbrk(text, "\r\n"))
         code = cli_usage(tool, "--slurm-options is one line: leave out the line break");
     else if (text && !command_add_options(&line, text))

@@ -9,8 +9,6 @@
 #include "cli/input.h"
 #include "cli/solve/solve.h"
 
-enum { MOST_FORMATS = 12 };
-
 /* In a folder, for the take of this job. */
 static char *in_folder(const char *folder, const solve_job *job, const char *ending)
 {
@@ -69,7 +67,7 @@ solve_job *solve_make_jobs(const cli *tool, const solve_job *pattern, int *count
 /* ---- formats ------------------------------------------------------------------------------------------------- */
 
 typedef struct endings {
-    char names[MOST_FORMATS][8];
+    char names[ULNA_FORMAT_COUNT][8];
     int count;
 } endings;
 
@@ -85,19 +83,14 @@ static const char *usual_ending(const solve_job *job)
 static int read_formats(const cli *tool, const solve_job *job, endings *list)
 {
     const char *text = cli_value(tool, "formats");
-    if (!text)
-        text = usual_ending(job);
-    for (const char *at = text;; at++) {
+    int code = cli_check_formats(tool);
+    for (const char *at = text ? text : usual_ending(job); *at && !code && list->count < ULNA_FORMAT_COUNT;
+         at += *at == ',') {
         size_t length = strcspn(at, ",");
-        char name[16];
-        snprintf(name, sizeof name, "x.%.*s", length < 8 ? (int)length : 0, at);
-        if (list->count == MOST_FORMATS || ulna_format_of_name(name) == ULNA_FORMAT_UNKNOWN)
-            return cli_usage(tool, "--formats takes endings such as amc,bvh,glb, not '%s'", text);
         snprintf(list->names[list->count++], sizeof *list->names, "%.*s", (int)length, at);
         at += length;
-        if (!*at)
-            return CLI_DONE;
     }
+    return code;
 }
 
 /* ---- names --------------------------------------------------------------------------------------------------- */

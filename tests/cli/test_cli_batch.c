@@ -483,6 +483,17 @@ static void faults_stay_alone(void **state)
     }
 }
 
+/* Faults are linked into the tool of these tests alone. */
+static void the_tool_itself_has_no_faults(void **state)
+{
+    ulna_test_tool *tool = *state;
+    tool->program = ULNA_TEST_CLI;
+    setenv("ULNA_BATCH_FAULT", "crash a/a_02", 1);
+    assert_int_equal(count_of(tool, "db -s human -o out --no-reports --formats csv", 0, "done"), 12);
+    unsetenv("ULNA_BATCH_FAULT");
+    ulna_test_tool_shell(tool, "! grep -q ULNA_BATCH_FAULT " ULNA_TEST_CLI " && grep -q ULNA_BATCH_FAULT " ULNA);
+}
+
 /* What fails in a process that has done other takes is done again in a new one: no failure is another take's fault. */
 static void processes_are_used_again(void **state)
 {
@@ -744,6 +755,7 @@ int main(void)
         TEST(kill_leaves_nothing_half_written),
         TEST(interrupts_stop_cleanly),
         TEST(faults_stay_alone),
+        TEST(the_tool_itself_has_no_faults),
         TEST(processes_are_used_again),
         TEST(memory_has_a_limit),
         TEST(a_lock_keeps_others_out),

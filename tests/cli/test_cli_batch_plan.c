@@ -155,6 +155,7 @@ static void formats_are_named_once(void **state)
     expect_refusal(
         tool, "db -s human -o out --formats amc,bvj,glb", 2,
         "--formats: 'bvj' cannot be written; did you mean 'bvh'? There is asf, amc, bvh, c3d, trc, mot, csv, gltf, glb");
+    expect_refusal(tool, "db -s human -o out --formats bvh,fbx", 2, "--formats: 'fbx' cannot be written; ");
     expect_refusal(tool, "db -s human -o out --formats amc,nonsense", 2,
                    "'nonsense' cannot be written; there is asf, amc, bvh,");
     for (const char *all = "amc bvh glb gltf csv mot c3d trc asf json"; *all;
@@ -403,6 +404,50 @@ static void options_of_sbatch_keep_their_values(void **state)
     expect_refusal(tool, "db -s human -o out --slurm 2 --slurm-options main", 2, "takes options of sbatch");
 }
 
+/* A line end in a name would end its line of the script, and what follows would be a command. */
+static void names_of_folders_are_no_commands(void **state)
+{
+    ulna_test_tool *tool = *state;
+    expect(tool, "db -s human -o 'o\ntouch INJECTED\n#' --slurm 2", 2);
+    ulna_test_says(tool->err, "--slurm: the output folder, 'o?touch INJECTED?#', has a line break or another control "
+                              "character in its name, which job scripts cannot hold: use another folder");
+    expect(tool, "db -s human -o 'a\tb' --slurm 2", 2);
+    ulna_test_tool_shell(tool,
+                         "[ \"$(ls)\" = \"$(printf 'db\\ntake.c3d\\ntruth.csv')\" ] && mkdir 'c\ntouch INJECTED\n#' && "
+                         "cd c* && " ULNA " batch ../db -s human -o out --slurm 2 2>err; [ $? = 2 ] && "
+                         "grep -q 'the current folder, .* has a line break' err && ! [ -e out ]");
+    expect(tool, "db/a -s human -o 'o\nk' --formats csv --no-reports", 0); /* without scripts such names do no harm */
+}
+
+/* Spreadsheets run what begins with one of these characters; programs get the name itself. */
+static void names_are_no_formulas(void **state)
+{
+    static const char *const names[] = {"=cmd|calc!A1", "+1", "-1", "@SUM", "\tx", "'=apostrophe", "plain"};
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool, "rm -r db");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char line[100];
+        snprintf(line, sizeof line, "mkdir -p db && cp take.c3d \"db/%s.c3d\"", names[i]);
+        ulna_test_tool_shell(tool, line);
+    }
+    expect(tool, "db -s human -o out --formats csv --no-reports", 0);
+    for (int k = 0; k < 2; k++) {
+        char *table = ulna_test_tool_file(tool, k ? "out/plan.csv" : "out/results.csv");
+        for (const char *line = table; *line; line += strcspn(line, "\n"), line += *line == '\n')
+            for (const char *cell = line; *cell && *cell != '\n'; cell += strcspn(cell, ",\n"), cell += *cell == ',')
+                if (strchr("=+-@\t", cell[*cell == '"']))
+                    fail_msg("a cell is a formula: %s", cell);
+        free(table);
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        expect_result(tool, "out", names[i], "done", NULL);
+    /* The plan has the same names when it is read. */
+    assert_int_equal(count_of(tool, "out/plan.csv -o out --formats csv --no-reports", 0, "kept"), 7);
+    ulna_test_tool_shell(tool, "printf \"take,name,options\\ntake.c3d,'=x,'--smooth 0\\n\" >m.csv");
+    expect(tool, "m.csv -s human -o out2 --formats csv --no-reports", 0);
+    expect_result(tool, "out2", "=x", "done", NULL);
+}
+
 static void limits_need_processes(void **state)
 {
     ulna_test_tool *tool = *state;
@@ -446,6 +491,8 @@ int main(void)
         TEST(reasons_do_not_depend_on_the_plan),
         TEST(options_are_not_added_to_the_own_plan),
         TEST(options_of_sbatch_keep_their_values),
+        TEST(names_of_folders_are_no_commands),
+        TEST(names_are_no_formulas),
         TEST(limits_need_processes),
         TEST(sources_are_named),
     };

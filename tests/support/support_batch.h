@@ -8,7 +8,7 @@
 #include "support_take.h"
 #include "support_tool.h"
 
-#define ULNA ULNA_TEST_CLI
+#define ULNA ULNA_TEST_FAULTY_CLI
 
 enum { FRAMES = 40 };
 
@@ -21,6 +21,7 @@ static inline int open_takes(void **state)
         unsetenv(schedulers[i]); /* of a job that runs the tests */
     if (ulna_test_take_open(state, FRAMES))
         return -1;
+    ((ulna_test_tool *)*state)->program = ULNA;
     ulna_test_tool_shell(*state, "mkdir -p db/a db/b && for i in 1 2 3 4 5 6; do cp take.c3d db/a/a_0$i.c3d; "
                                  "cp take.c3d db/b/b_0$i.c3d; done");
     return 0;

@@ -18,6 +18,7 @@ int ulna_test_tool_open(void **state)
     if (!tool)
         return -1;
     *state = tool;
+    tool->program = ULNA_TEST_CLI;
     strcpy(tool->folder, "/tmp/ulna-test-XXXXXX");
     return mkdtemp(tool->folder) ? 0 : -1;
 }
@@ -49,7 +50,7 @@ int ulna_test_tool_run(ulna_test_tool *tool, const char *arguments)
     free(tool->out);
     free(tool->err);
     tool->out = tool->err = NULL;
-    snprintf(command, sizeof command, "cd %s && { %s %s; } >.out 2>.err", tool->folder, ULNA_TEST_CLI, arguments);
+    snprintf(command, sizeof command, "cd %s && { %s %s; } >.out 2>.err", tool->folder, tool->program, arguments);
     int state = system(command);
     assert_true(state != -1 && WIFEXITED(state));
     tool->out = ulna_test_tool_file(tool, ".out");

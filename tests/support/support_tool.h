@@ -9,9 +9,11 @@
 
 #ifndef ULNA_TEST_CLI
 #define ULNA_TEST_CLI "" /* the tool is not part of this build */
+#define ULNA_TEST_FAULTY_CLI ""
 #endif
 
 typedef struct ulna_test_tool {
+    const char *program; /* ULNA_TEST_CLI, or ULNA_TEST_FAULTY_CLI (tests/cli/faults) */
     char folder[64];
     char *out, *err; /* what the last run said */
 } ulna_test_tool;
