@@ -424,6 +424,27 @@ static void put_outliers(const solve_job *job)
     put_text(job->shown, "outliers", list.text);
 }
 
+/* What is known of the limits: that poses keep them is measured, not promised. */
+static void limits_text(const solve_job *job, char *text, size_t room)
+{
+    const ulna_track_summary *s = &job->result.summary;
+    char dof[160] = "";
+    if (!job->bounded) {
+        int is_ignored = job->attach == ATTACH_ORACLE || job->options.limits == 0;
+        snprintf(text, room, is_ignored ? "joint limits ignored" : "joint limits may be exceeded at a cost");
+        return;
+    }
+    const char *file = job->bounds_path, *whose = file ? "limits from " : "the skeleton's limits";
+    if (!(s->violation > 0)) {
+        snprintf(text, room, "%s%s%s", file ? "" : "inside ", whose, file ? file : "");
+        return;
+    }
+    int is_length = ulna_model_dof_is_translation(job->model, s->violated_dof);
+    ulna_model_dof_label(job->model, s->violated_dof, dof, sizeof dof);
+    snprintf(text, room, "NOT inside %s%.120s: %.60s is up to %.3g %s beyond them", whose, file ? file : "", dof,
+             (is_length ? 1e3 : 1 / DEGREE) * s->violation, is_length ? "mm" : "degrees");
+}
+
 /* What people read besides. */
 static void put_shown(const solve_job *job)
 {
@@ -434,12 +455,8 @@ static void put_shown(const solve_job *job)
     put_text(o, "attached", text);
     solve_axes_sentence(job->take, text, sizeof text);
     put_text(o, "axes", text);
-    snprintf(text, sizeof text, "limits from %s", job->bounds_path ? job->bounds_path : "");
-    put_text(o, "limits",
-             job->bounded && job->bounds_path                           ? text
-             : job->bounded                                             ? "inside the skeleton's limits"
-             : job->attach == ATTACH_ORACLE || job->options.limits == 0 ? "joint limits ignored"
-                                                                        : "joint limits may be exceeded at a cost");
+    limits_text(job, text, sizeof text);
+    put_text(o, "limits", text);
     put_flag(o, "some_unmarked", job->result.trust.unmarked && job->result.trust.unmarked < s->frames);
     put_flag(o, "is_bounded", job->result.trust.typical_rms != job->result.trust.unmarked_rms);
     put_count(o, "worst_frame", (long long)s->rms_max_frame + job->take->first_frame);
@@ -486,6 +503,8 @@ void solve_add_results(solve_job *job)
     put_spread(o, "sum_cm", 1e2 * s->sum_mean, 1e2 * s->sum_max);
     put_spread(o, "f_cm2", 1e4 * s->f_mean, 1e4 * s->f_max);
     put_count(o, "missing_markers", s->missing);
+    if (job->bounded)
+        put_number(o, "limit_violation", s->violation);
     solve_add_verdict(job);
     put_swaps(job);
     put_shifts(job);

@@ -464,6 +464,9 @@ typedef struct ulna_track_summary {
     long long missing;                 /* positions, of markers with a weight */
     double seconds;                    /* wall clock */
     double us_mean, us_median, us_max; /* microseconds per frame on one core, without the passes over the whole take */
+    double
+        violation; /* with options.solve.bounded: how far a value of the clip is beyond a limit at most; rad, m. 0: none is */
+    int violated_dof; /* which one that is; ULNA_NONE if none is */
 } ulna_track_summary;
 
 /* How far a marker of the take's set is from its place on the skeleton. Metres. */

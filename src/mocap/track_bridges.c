@@ -112,6 +112,7 @@ static void bridge(ulna_passes *p, int body, int from, int to)
         ulna_model_integrate(model, ulna_pass_pose(p, from), p->way, scratch);
         memcpy(ulna_pass_pose(p, f) + b->coordinate, scratch + b->coordinate,
                (size_t)b->coordinate_count * sizeof *scratch);
+        ulna_tracker_clamp(p->tracker, ulna_pass_pose(p, f));
         if (!ulna_pass_is_empty(p, f))
             *ulna_pass_flags(p, f) |= ULNA_TRACK_BRIDGED;
     }
@@ -177,6 +178,7 @@ static void blend(ulna_passes *p, int limb, int first, int last)
             p->d0[d] = (has_behind ? part * p->way[d] : 0) - (has_before ? (1 - part) * p->d2[d] : 0);
         ulna_model_integrate(model, q, p->d0, p->scratch);
         ulna_pass_copy(p, ulna_pass_hidden(p, f), 0, p->scratch, q);
+        ulna_tracker_clamp(p->tracker, q);
     }
 }
 

@@ -262,6 +262,32 @@ static ulna_status find_limbs(const ulna_track_job *j)
     return status;
 }
 
+/* ---- limits --------------------------------------------------------------------------------------------------------------- */
+
+#define COUPLED_ROUNDING 1e-12 /* rad, m: a coupled value is computed from another, which has its limits */
+
+static void find_violation(const ulna_track_job *j, ulna_track_summary *s)
+{
+    const ulna_model *model = j->take->model;
+    const ulna_options *o = &j->options->solve;
+    const double *lower = o->lower ? o->lower : model->lower, *upper = o->upper ? o->upper : model->upper;
+    s->violated_dof = ULNA_NONE;
+    for (int d = 0; d < model->nv && o->bounded; d++) {
+        double most = 0;
+        int c = model->dof_coordinate[d], is_coupled = 0;
+        for (int i = 0; i < model->nc; i++)
+            is_coupled |= model->coupling[i].dof == d;
+        for (int f = 0; f < j->total && c >= 0; f++) {
+            double x = ulna_clip_frame(&j->result->clip, f)[c];
+            most = fmax(most, fmax(lower[d] - x, x - upper[d]));
+        }
+        if (most > s->violation && !(is_coupled && most < COUPLED_ROUNDING)) {
+            s->violation = most;
+            s->violated_dof = d;
+        }
+    }
+}
+
 /* ---- trust ----------------------------------------------------------------------------------------------------------------- */
 
 /* The RMS of a frame, if no distance counts more than the scale of the loss: markers that the loss leaves out do not hide how well
@@ -425,6 +451,7 @@ ulna_status ulna_track_result_finish(ulna_track_job *j, double started, ulna_err
     if (status == ULNA_OK && !j->options->oracle && !j->take->keypoints && !j->take->set.has_other_lengths)
         status = ulna_track_find_shifts(j, length_scale);
     sum_up(j, &r->summary);
+    find_violation(j, &r->summary);
     if (!j->options->oracle) /* which times the solving alone */
         r->summary.seconds = ulna_seconds() - started;
     if (status == ULNA_OK)

@@ -90,6 +90,8 @@ struct ulna_tracker {
 void ulna_track_options_resolve(double length_scale, ulna_track_options *options);
 /* Whether limits hold the swing of some joint in a cone, by a constraint that trackers add by themselves. */
 int ulna_tracker_has_cones(const ulna_model *model, const ulna_options *options);
+/* Moves a pose that was not solved into the limits, and swings into their cones, if options.solve.bounded says so. */
+void ulna_tracker_clamp(const ulna_tracker *t, double *q);
 /* Sums up t->distance; returns the cost of the markers. */
 double ulna_tracker_report(const ulna_tracker *t, ulna_frame_report *report);
 /* The same for a report of a frame that has other distances now. */

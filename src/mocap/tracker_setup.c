@@ -98,6 +98,17 @@ static double cone_angle(const ulna_model *model, const ulna_options *o, int dof
     return widest < ULNA_PI ? widest : 0; /* also where a side is open */
 }
 
+/* The same of a body's joint, and where its swing begins (*at); 0 without. */
+static double find_cone(const ulna_model *model, const ulna_options *o, int body, ulna_joint_plan *plan, int *at)
+{
+    const ulna_body *b = &model->body[body];
+    if (b->parent < 0 || model->joint[body].type != ULNA_JOINT_SWING_TWIST ||
+        ulna_joint_resolve(&model->joint[body], plan, NULL) != ULNA_OK)
+        return 0;
+    *at = find_swing(plan);
+    return fmax(0, cone_angle(model, o, b->dof + *at, b->coordinate + *at) - CONE_MARGIN);
+}
+
 /*
  * Limits of single DOFs hold a swing in a pyramid, in whose corners it is farther out than any of its limits. The cone cuts them off:
  * the bone, which is z of the joint's moving frame, is no farther from z of its fixed one than the widest limit.
@@ -108,17 +119,16 @@ static int make_cone(const ulna_model *model, const ulna_options *o, int body, u
     const ulna_body *b = &model->body[body];
     ulna_joint_plan plan;
     double axis[3];
-    if (b->parent < 0 || model->joint[body].type != ULNA_JOINT_SWING_TWIST ||
-        ulna_joint_resolve(&model->joint[body], &plan, NULL) != ULNA_OK)
-        return 0;
-    int at = find_swing(&plan);
+    int at;
     *cone = (ulna_constraint){.type = ULNA_KEEP_ANGLE, .relation = ULNA_AT_MOST, .body = body, .other = b->parent};
-    cone->goal[0] = cone_angle(model, o, b->dof + at, b->coordinate + at) - CONE_MARGIN;
+    cone->goal[0] = find_cone(model, o, body, &plan, &at);
+    if (!(cone->goal[0] > 0))
+        return 0;
     ulna_unrotate(plan.post, z, axis);
     ulna_unrotate(b->offset_rotation, axis, cone->axis);
     ulna_rotate(plan.pre, z, axis);
     ulna_rotate(b->placement_rotation, axis, cone->other_axis);
-    return cone->goal[0] > 0;
+    return 1;
 }
 
 int ulna_tracker_has_cones(const ulna_model *model, const ulna_options *o)
@@ -144,6 +154,22 @@ static ulna_status add_cones(ulna_tracker *t, ulna_error *error)
             status = ulna_problem_add_constraint(t->problem, &cone, NULL, error);
     }
     return status;
+}
+
+void ulna_tracker_clamp(const ulna_tracker *t, double *q)
+{
+    const ulna_options *o = &t->options.solve;
+    int has_cones = o->bounded && ulna_tracker_has_cones(t->model, o);
+    if (o->bounded)
+        ulna_solver_clamp(t->solver, q);
+    for (int b = 0; b < t->model->nb && has_cones; b++) {
+        ulna_joint_plan plan;
+        int at = 0;
+        double most = find_cone(t->model, o, b, &plan, &at), *swing = q + t->model->body[b].coordinate + at;
+        double share = most > 0 ? most / hypot(swing[0], swing[1]) : 1;
+        for (int k = 0; k < 2 && share < 1; k++)
+            swing[k] *= share;
+    }
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
