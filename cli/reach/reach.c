@@ -12,8 +12,37 @@ static ulna_status load(reach_job *job, ulna_error *error)
     job->model = job->file.model;
     job->nq = ulna_model_coordinate_count(job->model);
     job->nv = ulna_model_dof_count(job->model);
-    files_note(job->notes, job->robot, &job->file.remarks);
     return job->nv > 0 ? ULNA_OK : cli_fail(error, ULNA_ERR_MODEL, "the robot has no joint that moves");
+}
+
+/* Whether the joint of a body, or one that follows it, is on the way to a tip. */
+static int is_used(const reach_job *job, int body)
+{
+    int count, is_moving = job->options.constraint_count > 0; /* these may be about any joint */
+    const ulna_coupling *coupling = ulna_model_couplings(job->model, &count);
+    for (int i = 0; i < 2 * job->tip_count && !is_moving; i++) {
+        const ulna_reach_tip *tip = &job->tip[i / 2].tip;
+        int at = i % 2 ? tip->relative_to : tip->body;
+        while (at != ULNA_NONE && at != body)
+            at = ulna_model_body_parent(job->model, at);
+        is_moving = at != ULNA_NONE;
+    }
+    for (int i = 0; i < count && !is_moving; i++) /* no master follows another */
+        if (ulna_model_dof_body(job->model, coupling[i].master) == body)
+            is_moving = is_used(job, ulna_model_dof_body(job->model, coupling[i].dof));
+    return is_moving;
+}
+
+/* What the file's reader noticed, but for joints that this solve does not use: `ulna info` shows all of it. */
+static void note_robot(reach_job *job)
+{
+    ulna_remarks *remarks = &job->file.remarks;
+    size_t kept = 0;
+    for (size_t i = 0; i < remarks->count; i++)
+        if (remarks->items[i].body == ULNA_NONE || is_used(job, remarks->items[i].body))
+            remarks->items[kept++] = remarks->items[i];
+    remarks->count = kept;
+    files_note(job->notes, job->robot, remarks);
 }
 
 static ulna_status prepare(reach_job *job, ulna_error *error)
@@ -134,6 +163,7 @@ static int run(const cli *tool, json_t *object, reach_job *job)
         code = reach_check_outputs(tool, object);
     if (code)
         return code;
+    note_robot(job);
     if (prepare(job, &error))
         return error.status == ULNA_ERR_ARGUMENT ? cli_usage(tool, "%s", error.message)
                                                  : files_fail(object, job->robot, &error);

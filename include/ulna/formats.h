@@ -125,6 +125,7 @@ ULNA_API ulna_status ulna_model_save(const ulna_model *model, const char *path, 
 typedef struct ulna_remark {
     int line;       /* 0: none */
     long long byte; /* -1: none */
+    int body;       /* whose joint it is about; ULNA_NONE: of no joint in particular */
     char message[200];
 } ulna_remark;
 

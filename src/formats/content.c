@@ -16,23 +16,24 @@ ulna_remarks ulna_remarks_empty(const ulna_allocator *allocator)
     return (ulna_remarks){.allocator = ulna_allocator_or_default(allocator)};
 }
 
-void ulna_remarks_add(ulna_remarks *remarks, int line, long long byte, const char *format, ...)
+ulna_remark *ulna_remarks_add(ulna_remarks *remarks, int line, long long byte, const char *format, ...)
 {
     if (!remarks)
-        return;
+        return NULL;
     void *items = remarks->items;
     if (remarks->count >= MOST_REMARKS || ulna_grow(&remarks->allocator, &items, &remarks->capacity, remarks->count + 1,
                                                     sizeof *remarks->items) != ULNA_OK) {
         remarks->dropped++;
-        return;
+        return NULL;
     }
     remarks->items = items;
     ulna_remark *remark = &remarks->items[remarks->count++];
-    *remark = (ulna_remark){.line = line, .byte = byte};
+    *remark = (ulna_remark){.line = line, .byte = byte, .body = ULNA_NONE};
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(remark->message, sizeof remark->message, format, arguments);
     va_end(arguments);
+    return remark;
 }
 
 void ulna_remarks_release(ulna_remarks *remarks)

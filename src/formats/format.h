@@ -60,7 +60,8 @@ void ulna_extras_release(ulna_extras *x); /* NULL is fine */
 /* As ulna_stream_read_known, for a file by name. */
 ulna_status ulna_file_read_known(const char *path, ulna_text *text, ulna_format *format, ulna_error *error);
 /* Adds a remark: line and byte as in ulna_remark; `remarks` may be NULL. */
-void ulna_remarks_add(ulna_remarks *remarks, int line, long long byte, const char *format, ...) ULNA_PRINTF(4, 5);
+ulna_remark *ulna_remarks_add(ulna_remarks *remarks, int line, long long byte, const char *format, ...)
+    ULNA_PRINTF(4, 5);
 
 /*
  * Reads a model from JSON text (docs/model-file.md); `text` needs no zero byte at its end. Every error, of syntax or of

@@ -53,6 +53,7 @@ struct ulna_builder {
     char *text;
     size_t text_count, text_capacity;
     ulna_name_table body_names, marker_names;
+    int limits_yield; /* limits of a coupled DOF that leave its master no room do not count; 0: they are an error */
 };
 
 const char *ulna_builder_body_name(const ulna_builder *builder, int body);

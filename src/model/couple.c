@@ -5,6 +5,7 @@
  *
  * Limits: a master must keep all that follow it inside their limits, so its own are cut to the pre-image of theirs; theirs
  * become the image of the result. Rounding is monotonic, so a master inside its limits keeps the others inside to the bit.
+ * Limits that leave the master no room are an error, or, if builder->limits_yield, do not count: they are the slip of a file.
  */
 #include "math/math3.h"
 #include "model/builder.h"
@@ -124,23 +125,29 @@ static int is_above(double a, double b)
 }
 
 /* Cuts the limits of the master to what the follower's allow. */
-static ulna_status limit_master(ulna_model *model, const ulna_coupling *coupling, ulna_error *error)
+static ulna_status limit_master(ulna_model *model, const ulna_coupling *coupling, int limits_yield, ulna_error *error)
 {
     double m = coupling->multiplier, o = coupling->offset, low = model->lower[coupling->dof],
            high = model->upper[coupling->dof];
     double *lower = &model->lower[coupling->master], *upper = &model->upper[coupling->master];
+    double cut_lower = *lower, cut_upper = *upper;
     int is_possible = m != 0 || (!is_above(low, o) && !is_above(o, high));
     if (m != 0) {
         double a = (low - o) / m, b = (high - o) / m, first = fmin(a, b), second = fmax(a, b);
-        *lower = is_above(first, *lower) ? first : *lower;
-        *upper = is_above(*upper, second) ? second : *upper;
-        is_possible = *lower <= *upper;
+        cut_lower = is_above(first, *lower) ? first : *lower;
+        cut_upper = is_above(*upper, second) ? second : *upper;
+        is_possible = cut_lower <= cut_upper;
     }
+    int is_stuck = is_above(*upper, *lower) && !is_above(cut_upper, cut_lower);
+    if (limits_yield && (!is_possible || is_stuck))
+        return ULNA_OK;
     if (!is_possible)
         return ulna_fail(error, ULNA_ERR_MODEL,
                          "joint " NAME " follows joint " NAME
                          " (multiplier %g, offset %g), and no value of that keeps both inside their limits",
                          joint_of_dof(model, coupling->dof), joint_of_dof(model, coupling->master), m, o);
+    *lower = cut_lower;
+    *upper = cut_upper;
     return ULNA_OK;
 }
 
@@ -152,7 +159,7 @@ ulna_status ulna_model_make_couplings(ulna_model *model, const ulna_builder *bui
         return status;
     status = resolve_chains(model, model->dof_link, error); /* dof_link is not in use yet */
     for (int i = 0; i < model->nc && status == ULNA_OK; i++)
-        status = limit_master(model, &model->coupling[i], error);
+        status = limit_master(model, &model->coupling[i], builder->limits_yield, error);
     if (status != ULNA_OK)
         return status;
     for (int i = 0; i < model->nc; i++) {

@@ -252,6 +252,28 @@ static void joints_that_follow(void **state)
     }
 }
 
+/* Reach tells what was noticed of joints that move the tip; info tells everything. */
+static void notes_are_about_joints_in_use(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(
+        tool, "cat >two.urdf <<'END'\n<robot name='r'><link name='base'/><link name='left'/><link name='right'/>"
+              "<joint name='rail' type='prismatic'><parent link='base'/><child link='left'/></joint>"
+              "<joint name='slide' type='prismatic'><parent link='base'/><child link='right'/>"
+              "<limit lower='0' upper='1'/><mimic joint='nowhere'/></joint></robot>\nEND\n");
+    json_t *o = ulna_test_tool_run_json(tool, "reach", "two.urdf -t left -g '0.5 0 0'", 0);
+    assert_true(has_note(o, "joint \"rail\" is prismatic but has no <limit>"));
+    assert_int_equal(json_array_size(json_object_get(o, "notes")), 1);
+    json_decref(o);
+    o = ulna_test_tool_run_json(tool, "reach", "two.urdf -t right -g '0.5 0 0'", 0);
+    assert_true(has_note(o, "joint \"nowhere\""));
+    assert_int_equal(json_array_size(json_object_get(o, "notes")), 1);
+    json_decref(o);
+    assert_int_equal(ulna_test_tool_run(tool, "info two.urdf"), 0);
+    ulna_test_says(tool->out, "\"rail\"");
+    ulna_test_says(tool->out, "\"nowhere\"");
+}
+
 static void solutions_are_listed_nearest_first(void **state)
 {
     json_t *o = ulna_test_tool_run_json(*state, "reach", "arm --goal '0.4 0.2 0.5 1 0 0 0' --all -o all.csv", 0), *row;
@@ -407,11 +429,22 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, ulna_test_tool_open, ulna_test_tool_close)
     const struct CMUnitTest tests[] = {
-        TEST(a_pose_is_reached),      TEST(partial_goals),        TEST(several_tips_and_links),
-        TEST(five_fingertips),        TEST(out_of_reach_is_said), TEST(locks_and_seeds),
-        TEST(weak_joints_move_less),  TEST(joints_that_follow),   TEST(solutions_are_listed_nearest_first),
-        TEST(paths_are_followed),     TEST(constraints_are_kept), TEST(the_standard_test),
-        TEST(bad_input_has_messages), TEST(page_runs_as_written), TEST(an_end_that_no_joint_moves_is_no_tip),
+        TEST(a_pose_is_reached),
+        TEST(partial_goals),
+        TEST(several_tips_and_links),
+        TEST(five_fingertips),
+        TEST(out_of_reach_is_said),
+        TEST(locks_and_seeds),
+        TEST(weak_joints_move_less),
+        TEST(joints_that_follow),
+        TEST(solutions_are_listed_nearest_first),
+        TEST(paths_are_followed),
+        TEST(constraints_are_kept),
+        TEST(the_standard_test),
+        TEST(bad_input_has_messages),
+        TEST(page_runs_as_written),
+        TEST(an_end_that_no_joint_moves_is_no_tip),
+        TEST(notes_are_about_joints_in_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -138,11 +138,108 @@ static void mimics_are_couplings(void **state)
                 fabs(content.model->upper[c->master] - 0.01) < 1e-15);
     assert_int_equal(content.remarks.count, 0);
     ulna_content_release(&content);
+}
 
-    content = read_text(
-        "<robot name='stuck'>" TWO_LINKS JOINT("m", "prismatic", "a", "b", "<limit lower='0' upper='1'/>") JOINT(
-            "n", "prismatic", "a", "c", "<limit lower='0' upper='1'/><mimic joint='m' multiplier='-1'/>") "</robot>");
-    check_remark(&content, 0, 1, "no room");
+static double limit(const ulna_content *content, const char *joint, int is_upper)
+{
+    int dof;
+    ulna_model_body_dofs(content->model, ulna_model_find_joint(content->model, joint), &dof);
+    return (is_upper ? ulna_model_upper : ulna_model_lower)(content->model)[dof];
+}
+
+/* As in many grippers: -1 times, with the limits of the joint that leads. Those that agree with it count, the others do not. */
+static void limits_of_a_mimic_do_not_freeze_what_leads(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *follower; /* of one that leads and has limits from 0 to 1 */
+        double upper;         /* of the one that leads; its lower limit stays 0 */
+        double low, high;     /* of the follower */
+        int is_noted;
+    } cases[] = {
+        {"<limit lower='0' upper='1'/><mimic joint='m' multiplier='-1'/>", 1, -1, 0, 1},
+        {"<limit lower='-0.4' upper='0'/><mimic joint='m' multiplier='-1'/>", 0.4, -0.4, 0, 0},
+        {"<limit lower='2' upper='3'/><mimic joint='m'/>", 1, 0, 1, 1}, /* none in common */
+        {"<limit lower='0' upper='1'/><mimic joint='m' multiplier='0' offset='2'/>", 1, 2, 2, 1},
+        {"<limit lower='0' upper='0'/><mimic joint='m' multiplier='2'/>", 1, 0, 2, 1},
+        {"<mimic joint='m' multiplier='3'/><limit lower='0' upper='0.6'/>", 0.2, 0, 0.6, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1000];
+        snprintf(text, sizeof text,
+                 "<robot name='x'>" TWO_LINKS
+                 "%s\n<joint name='n' type='prismatic'><parent link='a'/><child link='c'/>%s"
+                 "</joint></robot>",
+                 JOINT("m", "prismatic", "a", "b", "<limit lower='0' upper='1'/>"), cases[i].follower);
+        ulna_content content = read_text(text);
+        const double is[] = {limit(&content, "m", 0), limit(&content, "m", 1), limit(&content, "n", 0),
+                             limit(&content, "n", 1)},
+                     should[] = {0, cases[i].upper, cases[i].low, cases[i].high};
+        for (int k = 0; k < 4; k++)
+            if (!(fabs(is[k] - should[k]) < 1e-12))
+                fail_msg("%s: limits %g to %g, follower %g to %g", cases[i].follower, is[0], is[1], is[2], is[3]);
+        assert_int_equal(content.remarks.count, cases[i].is_noted);
+        if (cases[i].is_noted) {
+            check_remark(&content, 0, 2, "leave joint \"m\", which it mimics, no room to move: they are not used");
+            assert_int_equal(content.remarks.items[0].body, ulna_model_find_joint(content.model, "n"));
+        }
+        ulna_content_release(&content);
+    }
+}
+
+/* Two that agree with the joint that leads, but not with each other: the first counts. Chains, and one that is locked. */
+static void limits_of_several_mimics(void **state)
+{
+    (void)state;
+    ulna_content content =
+        read_text("<robot name='x'>" TWO_LINKS
+                  "<link name='d'/>" JOINT("m", "revolute", "a", "b", "<limit lower='-1' upper='1'/>")
+                      JOINT("n", "revolute", "a", "c", "<limit lower='0' upper='0.5'/><mimic joint='m'/>")
+                          JOINT("o", "revolute", "a", "d",
+                                "<limit lower='0' upper='2'/><mimic joint='n' multiplier='-2'/>") "</robot>");
+    assert_true(fabs(limit(&content, "m", 0)) < 1e-12);
+    assert_true(fabs(limit(&content, "m", 1) - 0.5) < 1e-12);
+    assert_true(fabs(limit(&content, "o", 0) + 1) < 1e-12);
+    check_remark(&content, 0, 1, "joint \"o\": its limits, 0 to 2");
+    assert_int_equal(content.remarks.count, 1);
+    ulna_content_release(&content);
+    content =
+        read_text("<robot name='x'>" TWO_LINKS JOINT("m", "revolute", "a", "b", "<limit lower='1' upper='1'/>")
+                      JOINT("n", "revolute", "a", "c", "<limit lower='0' upper='2'/><mimic joint='m'/>") "</robot>");
+    assert_true(fabs(limit(&content, "n", 1) - 1) < 1e-12); /* it is the one that leads which stands still */
+    assert_int_equal(content.remarks.count, 0);
+    ulna_content_release(&content);
+}
+
+static void mimics_that_mean_nothing_are_passed_over(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *joint, *words;
+        int dofs;
+    } cases[] = {
+        {JOINT("n", "fixed", "b", "c", "<mimic joint='m'/>"), "joint \"n\" (fixed) mimics joint \"m\" (revolute)", 1},
+        {JOINT("n", "revolute", "b", "c", "<limit lower='0' upper='1'/><mimic joint='z'/>"),
+         "mimics joint \"z\" (there is none of that name)", 2},
+        {JOINT("n", "floating", "b", "c", "<mimic joint='m'/>"), "(floating) mimics", 7},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1000];
+        snprintf(text, sizeof text, "<robot name='x'>" TWO_LINKS "%s\n%s</robot>",
+                 JOINT("m", "revolute", "a", "b", "<limit lower='-1' upper='1'/>"), cases[i].joint);
+        ulna_content content = read_text(text);
+        int count;
+        ulna_model_couplings(content.model, &count);
+        assert_int_equal(count, 0);
+        assert_int_equal(ulna_model_dof_count(content.model), cases[i].dofs);
+        assert_int_equal(content.remarks.count, 1);
+        check_remark(&content, 0, 2, cases[i].words);
+        assert_int_equal(content.remarks.items[0].body, ulna_model_find_joint(content.model, "n"));
+        ulna_content_release(&content);
+    }
+    ulna_content content = read_text("<robot name='x'>" TWO_LINKS JOINT("m", "fixed", "a", "b", "")
+                                         JOINT("n", "continuous", "a", "c", "<mimic joint='m'/>") "</robot>");
+    check_remark(&content, 0, 1, "mimics joint \"m\" (fixed)");
     ulna_content_release(&content);
 }
 
@@ -220,8 +317,6 @@ static const refusal refusals[] = {
     {"<robot name='x'>" TWO_LINKS JOINT("m", "revolute", "a", "b", "<origin/>\n<origin/>") "</robot>", ULNA_ERR_PARSE, 2, "joint \"m\" has a second <origin>"},
     {"<robot name='x'><link name='a'><inertial><mass value='1'/>\n<mass value='1'/></inertial></link></robot>", ULNA_ERR_PARSE, 2, "link \"a\" has a second <mass>"},
     {"<robot name='x'>\n<link name='a'><inertial><mass value='-1'/></inertial></link></robot>", ULNA_ERR_MODEL, 2, "negative"},
-    {"<robot name='x'>" TWO_LINKS JOINT("m", "fixed", "a", "b", "") "\n" JOINT("n", "revolute", "a", "c", "<mimic joint='z'/>") "</robot>", ULNA_ERR_MODEL, 2, "joint \"n\" mimics joint \"z\", which does not exist"},
-    {"<robot name='x'>" TWO_LINKS JOINT("m", "fixed", "a", "b", "") "\n" JOINT("n", "revolute", "a", "c", "<mimic joint='m'/>") "</robot>", ULNA_ERR_MODEL, 2, "both must be revolute"},
     {"<robot name='x'>" TWO_LINKS JOINT("m", "revolute", "a", "b", "<mimic joint='n'/>") "\n" JOINT("n", "revolute", "a", "c", "<mimic joint='m'/>") "</robot>", ULNA_ERR_MODEL, 0, "cycle"},
     {"<robot name='x'>" TWO_LINKS JOINT("m", "revolute", "a", "b", "\n<mimic multiplier='2'/>") "</robot>", ULNA_ERR_PARSE, 2, "<mimic> needs a joint"},
     {"<robot name='x'>\n<xacro:macro name='y'/></robot>", ULNA_ERR_UNSUPPORTED, 2, "xacro"},
@@ -361,6 +456,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_type_is_read),
         cmocka_unit_test(mimics_are_couplings),
+        cmocka_unit_test(limits_of_a_mimic_do_not_freeze_what_leads),
+        cmocka_unit_test(limits_of_several_mimics),
+        cmocka_unit_test(mimics_that_mean_nothing_are_passed_over),
         cmocka_unit_test(defects_with_a_clear_meaning_are_read),
         cmocka_unit_test(numbers_do_not_depend_on_the_locale),
         cmocka_unit_test(mistakes_are_refused_with_their_lines),

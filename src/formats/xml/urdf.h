@@ -40,6 +40,7 @@ typedef struct ulna_urdf_joint {
     int has_range; /* lower or upper was given */
     int master;    /* text of `references` */
     double multiplier, offset;
+    int is_coupled; /* its mimic is one of the model */
 } ulna_urdf_joint;
 
 typedef struct ulna_urdf_link {
@@ -85,6 +86,13 @@ static inline const char *ulna_urdf_link_name(const ulna_urdf *r, int link)
 static inline const char *ulna_urdf_joint_name(const ulna_urdf *r, int joint)
 {
     return ulna_names_at(&r->joint_names, joint);
+}
+
+/* `note` (NULL: there was no memory for it) is about a joint, by its number in the file. */
+static inline void ulna_urdf_about_joint(ulna_remark *note, int joint)
+{
+    if (note)
+        note->body = joint;
 }
 
 /* Connects links and joints, checks that they form a tree, and makes content->model of them. */

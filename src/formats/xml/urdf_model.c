@@ -1,4 +1,5 @@
 /* From the links and joints of a URDF to a model: one tree, bodies, joints, mimics, masses. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -6,6 +7,7 @@
 #include "formats/xml/urdf.h"
 #include "formats/xml/xml.h"
 #include "math/math3.h"
+#include "model/builder.h"
 #include "model/model.h"
 
 #define NAME "\"%.80s\""
@@ -143,9 +145,10 @@ static ulna_status make_joint(ulna_urdf *r, int link)
         return status;
     if (joint->seen & ULNA_URDF_HAS_LIMIT)
         return ulna_builder_set_limits(r->builder, link, 0, joint->lower, joint->upper, r->error);
-    ulna_remarks_add(&r->content->remarks, joint->line, -1,
-                     "joint " NAME " is %s but has no <limit>: it is read without limits", name,
-                     ulna_urdf_type_names[joint->type]);
+    ulna_urdf_about_joint(ulna_remarks_add(&r->content->remarks, joint->line, -1,
+                                           "joint " NAME " is %s but has no <limit>: it is read without limits", name,
+                                           ulna_urdf_type_names[joint->type]),
+                          r->link[link].joint);
     return ULNA_OK;
 }
 
@@ -164,19 +167,23 @@ static ulna_status make_body(ulna_urdf *r, int link)
     return status;
 }
 
+/* A mimic of, or on, a joint that has no single degree of freedom means nothing, and other programs pass over it. */
 static ulna_status make_mimic(ulna_urdf *r, int j)
 {
-    const ulna_urdf_joint *joint = &r->joint[j];
+    ulna_urdf_joint *joint = &r->joint[j];
     const char *name = ulna_urdf_joint_name(r, j), *master_name = ulna_names_at(&r->references, joint->master);
     int master = ulna_names_find(&r->joint_names, master_name);
-    if (master == ULNA_NONE)
-        return ulna_xml_fail(r->error, joint->line, ULNA_ERR_MODEL,
-                             "joint " NAME " mimics joint " NAME ", which does not exist", name, master_name);
-    if (!has_one_dof(joint) || !has_one_dof(&r->joint[master]))
-        return ulna_xml_fail(
-            r->error, joint->line, ULNA_ERR_MODEL,
-            "joint " NAME " (%s) mimics joint " NAME " (%s): both must be revolute, continuous or prismatic", name,
-            ulna_urdf_type_names[joint->type], master_name, ulna_urdf_type_names[r->joint[master].type]);
+    joint->is_coupled = has_one_dof(joint) && master != ULNA_NONE && has_one_dof(&r->joint[master]);
+    if (!joint->is_coupled) {
+        ulna_urdf_about_joint(ulna_remarks_add(&r->content->remarks, joint->line, -1,
+                                               "joint " NAME " (%s) mimics joint " NAME
+                                               " (%s): that means nothing, and its <mimic> is passed over",
+                                               name, ulna_urdf_type_names[joint->type], master_name,
+                                               master == ULNA_NONE ? "there is none of that name"
+                                                                   : ulna_urdf_type_names[r->joint[master].type]),
+                              j);
+        return ULNA_OK;
+    }
     ulna_status status = ulna_builder_couple(r->builder, joint->child, 0, r->joint[master].child, 0, joint->multiplier,
                                              joint->offset, r->error);
     if (status != ULNA_OK && r->error)
@@ -184,20 +191,35 @@ static ulna_status make_mimic(ulna_urdf *r, int j)
     return status;
 }
 
-/* A mimic joint whose limits leave its master no room: likely, its limits have the wrong sign. */
-static void note_stuck(ulna_urdf *r)
+/* Joints whose limits were not used, since with them the joint that they mimic could not move. Often the limits have the
+ * wrong sign: programs that read only the limits of joints that lead do not see it. */
+static void note_unused_limits(ulna_urdf *r)
 {
+    const double rounding = 1e-9;
     for (int j = 0; j < (int)r->joint_count; j++) {
         const ulna_urdf_joint *joint = &r->joint[j];
-        if (!(joint->seen & ULNA_URDF_HAS_MIMIC) || joint->multiplier == 0 || joint->lower == joint->upper)
-            continue;
         int dof, body = ulna_model_find_joint(r->content->model, ulna_urdf_joint_name(r, j));
+        if (!joint->is_coupled || joint->type == ULNA_URDF_CONTINUOUS || !(joint->seen & ULNA_URDF_HAS_LIMIT))
+            continue;
         ulna_model_body_dofs(r->content->model, body, &dof);
-        if (ulna_model_lower(r->content->model)[dof] == ulna_model_upper(r->content->model)[dof])
-            ulna_remarks_add(&r->content->remarks, joint->line, -1,
-                             "joint " NAME ": its limits and those of joint " NAME
-                             ", which it mimics, leave no room to move",
-                             ulna_urdf_joint_name(r, j), ulna_names_at(&r->references, joint->master));
+        if (ulna_model_lower(r->content->model)[dof] < joint->lower - rounding * (1 + fabs(joint->lower)) ||
+            ulna_model_upper(r->content->model)[dof] > joint->upper + rounding * (1 + fabs(joint->upper)))
+            ulna_urdf_about_joint(ulna_remarks_add(&r->content->remarks, joint->line, -1,
+                                                   "joint " NAME ": its limits, %g to %g, leave joint " NAME
+                                                   ", which it mimics, no room to move: they are not used",
+                                                   ulna_urdf_joint_name(r, j), joint->lower, joint->upper,
+                                                   ulna_names_at(&r->references, joint->master)),
+                                  j);
+    }
+}
+
+/* So far remarks have the joint's number in the file. */
+static void find_bodies_of_remarks(ulna_urdf *r)
+{
+    for (size_t i = 0; i < r->content->remarks.count; i++) {
+        int *body = &r->content->remarks.items[i].body;
+        if (*body != ULNA_NONE)
+            *body = ulna_model_find_joint(r->content->model, ulna_urdf_joint_name(r, *body));
     }
 }
 
@@ -215,11 +237,13 @@ ulna_status ulna_urdf_make_model(ulna_urdf *r)
         status = make_body(r, i);
     for (int j = 0; j < (int)r->joint_count && status == ULNA_OK; j++)
         status = r->joint[j].seen & ULNA_URDF_HAS_MIMIC ? make_mimic(r, j) : ULNA_OK;
+    r->builder->limits_yield = 1;
     if (status == ULNA_OK)
         status = ulna_builder_build(r->builder, &r->allocator, &r->content->model, r->error);
     if (status != ULNA_OK)
         return status;
-    note_stuck(r);
+    note_unused_limits(r);
+    find_bodies_of_remarks(r);
     if (r->spherical)
         ulna_remarks_add(
             &r->content->remarks, r->joint[r->first_spherical].line, -1,

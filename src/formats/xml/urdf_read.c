@@ -203,9 +203,12 @@ static ulna_status read_limit(ulna_urdf *r, const ulna_xml_element *e, ulna_urdf
                                "joint " NAME ": its lower limit %g exceeds the upper one, %g",
                                ulna_urdf_joint_name(r, (int)r->joint_count - 1), joint->lower, joint->upper);
     if (status == ULNA_OK && is_limited && !joint->has_range)
-        ulna_remarks_add(&r->content->remarks, e->line, -1,
-                         "joint " NAME ": its limit has neither lower nor upper; both are 0 then, so it cannot move",
-                         ulna_urdf_joint_name(r, (int)r->joint_count - 1));
+        ulna_urdf_about_joint(ulna_remarks_add(&r->content->remarks, e->line, -1,
+                                               "joint " NAME
+                                               ": its limit has neither lower nor upper; both are 0 then, so it cannot "
+                                               "move",
+                                               ulna_urdf_joint_name(r, (int)r->joint_count - 1)),
+                              (int)r->joint_count - 1);
     return status;
 }
 
