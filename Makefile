@@ -47,7 +47,7 @@ run: configured ## build the tool, then solve the built-in take: joint angles, a
 
 test: bootstrap-test configured ## release build and all tests
 	cmake --build "$(BUILD)" -j $(JOBS)
-	ctest --test-dir "$(BUILD)" --output-on-failure --no-tests=error -j $(JOBS)
+	tools/run-tests "$(BUILD)" -j $(JOBS)
 
 check: check-static check-minimal check-asan check-tsan ## format, lint, layers, minimal build, tests under sanitizers
 
@@ -61,10 +61,10 @@ check-minimal: bootstrap-check build/minimal/build.ninja
 	cmake --build build/minimal -j $(JOBS)
 check-asan: bootstrap-check build/asan/build.ninja
 	cmake --build build/asan -j $(JOBS)
-	ctest --preset asan -j $(JOBS)
+	tools/run-tests build/asan -j $(JOBS)
 check-tsan: bootstrap-check build/tsan/build.ninja
 	cmake --build build/tsan -j $(JOBS) --target tests_threads
-	ctest --preset tsan -j $(JOBS)
+	tools/run-tests build/tsan -j $(JOBS) -L "^threads$$"
 
 check-all: check check-walks ## everything that takes too long for CI, before a release
 check-walks: ## a newcomer's first hour: the README's commands, then other compilers, languages, folders and rights

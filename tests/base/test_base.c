@@ -367,16 +367,6 @@ static void hashes_depend_on_text_seed_and_case(void **state)
     assert_true(ulna_hash("a", 0, 0) == (size_t)(0xaf63dc4c8601ec8cu ^ (0xaf63dc4c8601ec8cu >> 32))); /* FNV-1a */
 }
 
-static void the_data_folder_can_be_read(void **state)
-{
-    ulna_test_need_data(state);
-    char path[4096];
-    size_t size = 0;
-    char *text = ulna_test_read_file(ulna_test_path(path, sizeof path, ulna_test_data_dir(), "README.md"), &size);
-    assert_true(size > 0 && strlen(text) == size);
-    free(text);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -400,7 +390,6 @@ int main(void)
         cmocka_unit_test(sorting_keeps_all_items_and_puts_them_in_order),
         cmocka_unit_test(quick_medians_of_many_numbers_are_medians),
         cmocka_unit_test(hashes_depend_on_text_seed_and_case),
-        cmocka_unit_test(the_data_folder_can_be_read),
     };
     return cmocka_run_group_tests_name("base", tests, NULL, NULL);
 }

@@ -24,7 +24,6 @@ static void key_points_need_no_attachment(void **state)
 {
     ulna_test_tool *tool = *state;
     char line[600];
-    ulna_test_need_data(NULL);
     snprintf(line, sizeof line, "-s right-hand -m '%s/hand/dexretarget_human_joint_right.csv' -o h.bvh -o h.glb",
              ulna_test_data_dir());
     json_t *object = solve(tool, line, 0);
@@ -115,7 +114,6 @@ static void names_replace_markers_that_are_not_there(void **state)
 {
     ulna_test_tool *tool = *state;
     char line[600];
-    ulna_test_need_data(state);
     snprintf(line, sizeof line, "-s human -m '%s/trc/gait2354/subject01_walk1.trc'", ulna_test_data_dir());
     json_t *object = solve(tool, line, 0);
     assert_int_equal(integer(object, "markers"), 41);
@@ -223,10 +221,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_take, ulna_test_tool_close)
     const struct CMUnitTest tests[] = {
-        TEST(key_points_need_no_attachment),
+        ulna_test_needs("hand", TEST(key_points_need_no_attachment)),
         TEST(key_points_need_no_markers_on_the_skeleton),
         TEST(a_skeleton_without_markers_is_calibrated),
-        TEST(names_replace_markers_that_are_not_there),
+        ulna_test_needs("trc", TEST(names_replace_markers_that_are_not_there)),
         TEST(skeletons_of_others_are_not_trusted),
         TEST(offsets_of_one_pose_are_a_guess),
         TEST(a_reference_tells_offsets),

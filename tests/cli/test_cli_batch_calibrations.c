@@ -61,7 +61,6 @@ static void markers_may_be_placed_anew(void **state)
 {
     ulna_test_tool *tool = *state;
     char command[1024];
-    ulna_test_need_data(state);
     snprintf(command, sizeof command,
              "mkdir anew && cd anew && for f in HDM_dg.asf HDM_dg_01-03_01_120.c3d; do ln -s '%s/hdm05/'$f; done; "
              "for i in 1 2 3; do ln -s '%s/hdm05/HDM_dg_03-02_02_120.c3d' HDM_dg_$i.c3d; done",
@@ -264,7 +263,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_takes, ulna_test_tool_close)
     const struct CMUnitTest tests[] = {
-        TEST(calibrations_are_shared),      TEST(markers_may_be_placed_anew),
+        TEST(calibrations_are_shared),      ulna_test_needs("hdm05", TEST(markers_may_be_placed_anew)),
         TEST(broken_takes_are_left_out),    TEST(unreadable_takes_are_left_out),
         TEST(refused_takes_are_left_out),   TEST(the_take_at_fault_is_left_out),
         TEST(passing_failures_do_not_stay), TEST(calibrations_are_shown_on_a_terminal),

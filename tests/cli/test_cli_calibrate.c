@@ -557,7 +557,6 @@ static void odd_recordings(void **state)
 static void recorded_takes(void **state)
 {
     ulna_test_tool *tool = *state;
-    ulna_test_need_data(state);
     static const struct {
         const char *skeleton, *markers;
         int code, count;
@@ -609,7 +608,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(some_frames_are_used, open_take, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(names_without_their_prefix, open_take, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(odd_recordings, open_take, ulna_test_tool_close),
-        cmocka_unit_test_setup_teardown(recorded_takes, open_take, ulna_test_tool_close),
+        ulna_test_needs("cmu c3d trc",
+                        cmocka_unit_test_setup_teardown(recorded_takes, open_take, ulna_test_tool_close)),
     };
     return cmocka_run_group_tests_name("cli_calibrate", tests, NULL, NULL);
 }

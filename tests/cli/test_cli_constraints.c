@@ -422,12 +422,6 @@ static void compare_keeps_constraints(void **state)
 
 /* ---- a walk --------------------------------------------------------------------------------------------------------------- */
 
-static int open_walk(void **state)
-{
-    int result = ulna_test_need_data(state);
-    return result ? result : ulna_test_tool_open(state);
-}
-
 /* Of a walk of CMU: from the AMC that is written, and the skeleton alone, feet stand where the tool says they do. */
 static void feet_of_a_walk_stand_in_the_file(void **state)
 {
@@ -495,7 +489,8 @@ int main(void)
         TEST(methods_say_what_they_keep),
         TEST(global_refuses_constraints),
         TEST(compare_keeps_constraints),
-        cmocka_unit_test_setup_teardown(feet_of_a_walk_stand_in_the_file, open_walk, ulna_test_tool_close),
+        ulna_test_needs("cmu", cmocka_unit_test_setup_teardown(feet_of_a_walk_stand_in_the_file, ulna_test_tool_open,
+                                                               ulna_test_tool_close)),
     };
     return cmocka_run_group_tests_name("ulna solve --constraints", tests, NULL, NULL);
 }

@@ -366,7 +366,6 @@ static void analog_data_is_kept_or_told(void **state)
 {
     ulna_test_tool *tool = *state;
     char arguments[600];
-    ulna_test_need_data(NULL);
     snprintf(arguments, sizeof arguments, "'%s/c3d/btk_Analysis.c3d' analog.c3d", ulna_test_data_dir());
     convert(tool, arguments, 0);
     assert_null(strstr(tool->out, "analog data"));
@@ -454,7 +453,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_take, ulna_test_tool_close)
     const struct CMUnitTest tests[] = {
-        TEST(analog_data_is_kept_or_told),
+        ulna_test_needs("c3d", TEST(analog_data_is_kept_or_told)),
         TEST(acclaim_files_go_together),
         TEST(what_does_not_fit_is_told),
         TEST(the_order_of_an_asf_is_kept),

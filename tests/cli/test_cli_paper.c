@@ -240,7 +240,6 @@ static void everything_runs_without_data(void **state)
 static void conclusions_hold_on_recorded_data(void **state)
 {
     ulna_test_tool *tool = *state;
-    ulna_test_need_data(state);
     json_t *object = run(tool, "fig3 fig4 fig5 table3 table4 convex4 convex5 convex6 sdp-time", ulna_test_data_dir());
     relaxation_is_better_than_starts(object);
     frames_converge_as_in_the_paper(object);
@@ -345,7 +344,6 @@ static void hostile_data_are_refused(void **state)
 static void hostile_poses_are_refused(void **state)
 {
     ulna_test_tool *tool = *state;
-    ulna_test_need_data(state);
     char copy[1200];
     snprintf(
         copy, sizeof copy,
@@ -364,9 +362,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(items_stay_on_the_page, ulna_test_tool_open, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(bad_folders_are_refused, ulna_test_tool_open, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(hostile_data_are_refused, ulna_test_tool_open, ulna_test_tool_close),
-        cmocka_unit_test_setup_teardown(hostile_poses_are_refused, ulna_test_tool_open, ulna_test_tool_close),
+        ulna_test_needs("hand", cmocka_unit_test_setup_teardown(hostile_poses_are_refused, ulna_test_tool_open,
+                                                                ulna_test_tool_close)),
         cmocka_unit_test_setup_teardown(everything_runs_without_data, ulna_test_tool_open, ulna_test_tool_close),
-        cmocka_unit_test_setup_teardown(conclusions_hold_on_recorded_data, ulna_test_tool_open, ulna_test_tool_close),
+        ulna_test_needs("hdm05 hand", cmocka_unit_test_setup_teardown(conclusions_hold_on_recorded_data,
+                                                                      ulna_test_tool_open, ulna_test_tool_close)),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

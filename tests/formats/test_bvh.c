@@ -569,7 +569,7 @@ static void test_allocation_failures(void **state)
 
 static void test_files(void **state)
 {
-    ulna_test_need_data(state);
+    (void)state;
     static const struct {
         const char *folder, *name;
         int bodies, coordinates, frames;
@@ -615,7 +615,7 @@ static void test_files(void **state)
 
 static void test_file_orders(void **state)
 {
-    ulna_test_need_data(state);
+    (void)state;
     // clang-format off
     static const struct {
         const char *file, *body, *order;
@@ -642,7 +642,7 @@ static void test_file_orders(void **state)
 /* Roots whose positions replace the OFFSET, and others whose positions add to it: each stands where it should. */
 static void test_file_positions(void **state)
 {
-    ulna_test_need_data(state);
+    (void)state;
     ulna_content c = load("bvh", "bvhtoolbox_walk01.bvh", 0);
     assert_place(&c, -1, "Hips", 0, 103.511 * 0.01, 0);
     assert_place(&c, 1, "Hips", 0.318938 * 0.01, 103.465 * 0.01, 1.29419 * 0.01);
@@ -742,7 +742,7 @@ static void compare_with_amc(const char *asf, const char *amc, const char *bvh)
 
 static void test_same_as_amc(void **state)
 {
-    ulna_test_need_data(state);
+    (void)state;
     compare_with_amc("02.asf", "02_01.amc", "02_01_cgspeed_mb.bvh");
     compare_with_amc("02.asf", "02_03.amc", "02_03_cgspeed_mb.bvh");
     compare_with_amc("02.asf", "02_05.amc", "02_05_cgspeed_mb.bvh");
@@ -766,10 +766,10 @@ int main(void)
         cmocka_unit_test(test_cut_anywhere),
         cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_allocation_failures),
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_file_orders),
-        cmocka_unit_test(test_file_positions),
-        cmocka_unit_test(test_same_as_amc),
+        ulna_test_needs("bvh cmu", cmocka_unit_test(test_files)),
+        ulna_test_needs("bvh", cmocka_unit_test(test_file_orders)),
+        ulna_test_needs("bvh", cmocka_unit_test(test_file_positions)),
+        ulna_test_needs("cmu", cmocka_unit_test(test_same_as_amc)),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

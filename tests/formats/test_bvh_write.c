@@ -184,7 +184,7 @@ static void round_trip_file(const char *folder, const char *name, int keeps_numb
 
 static void test_files(void **state)
 {
-    ulna_test_need_data(state);
+    (void)state;
     static const char *const bvh[] = {"animdraw_cmu1_jumping_jacks",
                                       "assimp_Boxing_Toes_extra_frame",
                                       "bvh_anim_simple",
@@ -215,7 +215,7 @@ static void test_files(void **state)
 /* An Acclaim skeleton has a turned frame in every joint. */
 static void test_acclaim(void **state)
 {
-    ulna_test_need_data(state);
+    (void)state;
     static const char *const pairs[][2] = {
         {"cmu/02.asf", "cmu/02_01.amc"},
         {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_06-03_03_120.amc"},
@@ -244,7 +244,7 @@ static void test_acclaim(void **state)
 /* Read with quaternions and written, it is the same motion. */
 static void test_balls(void **state)
 {
-    ulna_test_need_data(state);
+    (void)state;
     char path[512];
     ulna_error error;
     ulna_read_options options = ulna_read_options_default();
@@ -698,13 +698,20 @@ static void test_long_chain(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files),      cmocka_unit_test(test_acclaim),
-        cmocka_unit_test(test_balls),      cmocka_unit_test(test_random_trees),
-        cmocka_unit_test(test_samples),    cmocka_unit_test(test_continuity),
-        cmocka_unit_test(test_text),       cmocka_unit_test(test_no_motion),
-        cmocka_unit_test(test_fixed_root), cmocka_unit_test(test_ends),
-        cmocka_unit_test(test_far_slides), cmocka_unit_test(test_options),
-        cmocka_unit_test(test_errors),     cmocka_unit_test(test_allocation_failures),
+        ulna_test_needs("bvh cmu", cmocka_unit_test(test_files)),
+        ulna_test_needs("cmu hdm05", cmocka_unit_test(test_acclaim)),
+        ulna_test_needs("bvh", cmocka_unit_test(test_balls)),
+        cmocka_unit_test(test_random_trees),
+        cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_continuity),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_no_motion),
+        cmocka_unit_test(test_fixed_root),
+        cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_far_slides),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_allocation_failures),
         cmocka_unit_test(test_long_chain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -677,7 +677,7 @@ static void texts_are_no_c3d(void **state)
 
 static void one_trial_in_six_ways(void **state)
 {
-    ulna_test_need_data(state);
+    (void)state;
     static const char *const names[] = {"c3d/s01_Eb015pr.c3d", "c3d/s01_Eb015sr.c3d", "c3d/s01_Eb015vr.c3d",
                                         "c3d/s01_Eb015pi.c3d", "c3d/s01_Eb015si.c3d", "c3d/s01_Eb015vi.c3d",
                                         "c3d/s08_TESTAPI.c3d", "c3d/s08_TESTBPI.c3d", "c3d/s08_TESTCPI.c3d",
@@ -702,7 +702,7 @@ static void one_trial_in_six_ways(void **state)
 
 static void recorded_files(void **state)
 {
-    ulna_test_need_data(state);
+    (void)state;
     static const struct {
         const char *path;
         int markers, frames, first, missing;
@@ -783,8 +783,8 @@ int main(void)
         cmocka_unit_test(announcements_cost_nothing),
         cmocka_unit_test(memory_and_sinks_may_fail),
         cmocka_unit_test(texts_are_no_c3d),
-        cmocka_unit_test(one_trial_in_six_ways),
-        cmocka_unit_test(recorded_files),
+        ulna_test_needs("c3d", cmocka_unit_test(one_trial_in_six_ways)),
+        ulna_test_needs("c3d cmu hdm05 trc", cmocka_unit_test(recorded_files)),
     };
     return cmocka_run_group_tests_name("c3d", tests, NULL, NULL);
 }

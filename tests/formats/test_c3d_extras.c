@@ -146,7 +146,7 @@ static int assert_same_words(const char *name, const ulna_content *a, const ulna
 
 static void files_of_many_makers_are_kept(void **state)
 {
-    ulna_test_need_data(state);
+    (void)state;
     static const struct {
         const char *name;
         int channels, per_frame;
@@ -199,7 +199,7 @@ static void files_of_many_makers_are_kept(void **state)
 /* Integers and floats of three machines: the same bytes. */
 static void six_ways_become_one(void **state)
 {
-    ulna_test_need_data(state);
+    (void)state;
     static const char *const names[] = {"c3d/s01_Eb015pi.c3d", "c3d/s01_Eb015pr.c3d", "c3d/s01_Eb015si.c3d",
                                         "c3d/s01_Eb015sr.c3d", "c3d/s01_Eb015vi.c3d", "c3d/s01_Eb015vr.c3d"};
     ulna_text first = ulna_text_empty(NULL);
@@ -225,7 +225,7 @@ static void six_ways_become_one(void **state)
 
 static void samples_go_with_their_frames(void **state)
 {
-    ulna_test_need_data(state);
+    (void)state;
     size_t length;
     char *data = file_of("c3d/btk_shd01.c3d", &length); /* frames 91 to 327 */
     ulna_content whole = read_all(data, length), part = read_all(data, length);
@@ -260,7 +260,7 @@ static void samples_go_with_their_frames(void **state)
 /* Where a force plate is goes with the markers. */
 static void force_plates_follow_the_unit(void **state)
 {
-    ulna_test_need_data(state);
+    (void)state;
     static const char *const names[] = {"CORNERS", "ORIGIN", "ZERO"};
     size_t length;
     char *data = file_of("c3d/btk_shd01.c3d", &length); /* millimetres */
@@ -294,7 +294,7 @@ static void force_plates_follow_the_unit(void **state)
 
 static void nothing_is_read_unasked(void **state)
 {
-    ulna_test_need_data(state);
+    (void)state;
     ulna_content content = content_of_data("c3d/btk_shd01.c3d");
     assert_null(content.extras);
     assert_int_equal(content.source.analog, 24);
@@ -304,9 +304,11 @@ static void nothing_is_read_unasked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_of_many_makers_are_kept), cmocka_unit_test(six_ways_become_one),
-        cmocka_unit_test(samples_go_with_their_frames),  cmocka_unit_test(force_plates_follow_the_unit),
-        cmocka_unit_test(nothing_is_read_unasked),
+        ulna_test_needs("c3d", cmocka_unit_test(files_of_many_makers_are_kept)),
+        ulna_test_needs("c3d", cmocka_unit_test(six_ways_become_one)),
+        ulna_test_needs("c3d", cmocka_unit_test(samples_go_with_their_frames)),
+        ulna_test_needs("c3d", cmocka_unit_test(force_plates_follow_the_unit)),
+        ulna_test_needs("c3d", cmocka_unit_test(nothing_is_read_unasked)),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,9 +106,9 @@ static double length(const double v[3])
 
 static void markers_stay_on_their_bones(void **state)
 {
+    (void)state;
     ulna_content asf, amc, c3d, bvh, none;
     ulna_error error;
-    ulna_test_need_data(state);
     assert_int_equal(ulna_test_recorded_read("cmu/02_01.amc", &asf, &amc, &error), ULNA_OK);
     assert_int_equal(ulna_test_recorded_read("cmu/02_01.c3d", &none, &c3d, &error), ULNA_OK);
     assert_int_equal(c3d.recording.frame_count, amc.clip.frame_count);
@@ -147,7 +147,7 @@ static void markers_stay_on_their_bones(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(markers_stay_on_their_bones),
+        ulna_test_needs("cmu", cmocka_unit_test(markers_stay_on_their_bones)),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

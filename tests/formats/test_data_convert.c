@@ -238,9 +238,9 @@ static void check_motions(const char *name, const ulna_content *skeleton, ulna_c
 
 static void motions_go_into_every_format_and_back(void **state)
 {
+    (void)state;
     ulna_test_recorded list = {0};
     int motions = 0;
-    ulna_test_need_data(state);
     for (size_t i = 0; i < COUNT(folders); i++)
         ulna_test_recorded_add(&list, folders[i]);
     for (size_t i = 0; i < list.count; i++) {
@@ -306,9 +306,9 @@ static void check_markers(const char *name, const target *t, const ulna_recordin
 
 static void markers_go_into_every_format_and_back(void **state)
 {
+    (void)state;
     ulna_test_recorded list = {0};
     int recordings = 0;
-    ulna_test_need_data(state);
     for (size_t i = 0; i < COUNT(folders); i++)
         ulna_test_recorded_add(&list, folders[i]);
     for (size_t i = 0; i < list.count; i++) {
@@ -337,8 +337,8 @@ static void markers_go_into_every_format_and_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(motions_go_into_every_format_and_back),
-        cmocka_unit_test(markers_go_into_every_format_and_back),
+        ulna_test_needs("bvh c3d cmu hand hdm05 trc urdf", cmocka_unit_test(motions_go_into_every_format_and_back)),
+        ulna_test_needs("bvh c3d cmu hand hdm05 trc urdf", cmocka_unit_test(markers_go_into_every_format_and_back)),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -288,19 +288,19 @@ static void check_files(const expected *list, size_t count)
 
 static void skeletons_and_motions_are_read(void **state)
 {
-    ulna_test_need_data(state);
+    (void)state;
     check_files(motions, COUNT(motions));
 }
 
 static void markers_are_read(void **state)
 {
-    ulna_test_need_data(state);
+    (void)state;
     check_files(recordings, COUNT(recordings));
 }
 
 static void the_others_are_refused_by_name_of_the_defect(void **state)
 {
-    ulna_test_need_data(state);
+    (void)state;
     check_files(refused, COUNT(refused));
 }
 
@@ -322,9 +322,9 @@ static int is_listed(const char *name)
 
 static void no_file_is_forgotten(void **state)
 {
+    (void)state;
     static const char *const folders[] = {"bvh", "c3d", "cmu", "hand", "hdm05", "trc", "urdf"};
     ulna_test_recorded list = {0};
-    ulna_test_need_data(state);
     for (size_t i = 0; i < COUNT(folders); i++)
         ulna_test_recorded_add(&list, folders[i]);
     for (size_t i = 0; i < list.count; i++)
@@ -337,10 +337,10 @@ static void no_file_is_forgotten(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(skeletons_and_motions_are_read),
-        cmocka_unit_test(markers_are_read),
-        cmocka_unit_test(the_others_are_refused_by_name_of_the_defect),
-        cmocka_unit_test(no_file_is_forgotten),
+        ulna_test_needs("bvh cmu hand hdm05 urdf", cmocka_unit_test(skeletons_and_motions_are_read)),
+        ulna_test_needs("c3d cmu hand hdm05 trc", cmocka_unit_test(markers_are_read)),
+        ulna_test_needs("c3d cmu hand trc", cmocka_unit_test(the_others_are_refused_by_name_of_the_defect)),
+        ulna_test_needs("bvh c3d cmu hand hdm05 trc urdf", cmocka_unit_test(no_file_is_forgotten)),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

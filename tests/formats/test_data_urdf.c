@@ -258,9 +258,9 @@ static double check_robot(const char *name, int *mimics)
 
 static void every_link_is_where_the_chain_puts_it(void **state)
 {
+    (void)state;
     ulna_test_recorded list = {0};
     int mimics = 0;
-    ulna_test_need_data(state);
     ulna_test_recorded_add(&list, "urdf");
     assert_true(list.count >= 12);
     for (size_t i = 0; i < list.count; i++) {
@@ -276,8 +276,8 @@ static void every_link_is_where_the_chain_puts_it(void **state)
 /* A robot as a model file is the same robot: joints, limits, couplings, masses, to the bit. */
 static void robots_become_model_files(void **state)
 {
+    (void)state;
     ulna_test_recorded list = {0};
-    ulna_test_need_data(state);
     ulna_test_recorded_add(&list, "urdf");
     for (size_t i = 0; i < list.count; i++) {
         char path[1000];
@@ -306,8 +306,8 @@ static void robots_become_model_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_link_is_where_the_chain_puts_it),
-        cmocka_unit_test(robots_become_model_files),
+        ulna_test_needs("urdf", cmocka_unit_test(every_link_is_where_the_chain_puts_it)),
+        ulna_test_needs("urdf", cmocka_unit_test(robots_become_model_files)),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

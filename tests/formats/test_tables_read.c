@@ -425,7 +425,7 @@ static ulna_content load_with(const char *name, const ulna_model *model)
 
 static void recorded_motions(void **state)
 {
-    ulna_test_need_data(state);
+    (void)state;
     ulna_model *model = chain_of(gait, sizeof gait / sizeof *gait);
     ulna_content c = load_with("trc/opensim_ik_test/std_subject01_walk1_ik.mot", model);
     assert_int_equal(c.format, ULNA_FORMAT_MOT);
@@ -466,7 +466,7 @@ static void recorded_motions(void **state)
 
 static void a_recorded_hand(void **state)
 {
-    ulna_test_need_data(state);
+    (void)state;
     ulna_content c = content_of_data("hand/dexretarget_human_joint_right.csv");
     assert_int_equal(c.format, ULNA_FORMAT_CSV);
     assert_int_equal(c.recording.marker_count, 21);
@@ -497,8 +497,8 @@ int main(void)
         cmocka_unit_test(csv_defects),
         cmocka_unit_test(what_is_a_table_and_what_is_not),
         cmocka_unit_test(values_without_columns),
-        cmocka_unit_test(recorded_motions),
-        cmocka_unit_test(a_recorded_hand),
+        ulna_test_needs("trc", cmocka_unit_test(recorded_motions)),
+        ulna_test_needs("hand", cmocka_unit_test(a_recorded_hand)),
     };
     return cmocka_run_group_tests_name("tables_read", tests, NULL, NULL);
 }

@@ -60,7 +60,7 @@ static void check_optimum(const ulna_oracle *o, const char *name, double expecte
 
 static void optima_and_bounds_are_those_of_the_oracles(void **state)
 {
-    ulna_test_need_data(state);
+    (void)state;
     ulna_oracle *oracles;
     const int count = ulna_oracles_load(&oracles);
     assert_int_equal(count, 160);
@@ -79,7 +79,7 @@ static void optima_and_bounds_are_those_of_the_oracles(void **state)
 /* With every joint observed and no noise, F3 has one answer, and it is a pose: the one that the points came from. */
 static void clean_poses_are_found_whole(void **state)
 {
-    ulna_test_need_data(state);
+    (void)state;
     ulna_oracle *oracles;
     const int count = ulna_oracles_load(&oracles);
     int looked_at = 0;
@@ -99,7 +99,7 @@ static void clean_poses_are_found_whole(void **state)
 
 static void every_kernel_gives_the_same_answer(void **state)
 {
-    ulna_test_need_data(state);
+    (void)state;
     ulna_oracle *oracles;
     const int count = ulna_oracles_load(&oracles);
     static const char *const kernels[] = {"portable", "avx2", "avx512"};
@@ -121,9 +121,9 @@ static void every_kernel_gives_the_same_answer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(optima_and_bounds_are_those_of_the_oracles),
-        cmocka_unit_test(clean_poses_are_found_whole),
-        cmocka_unit_test(every_kernel_gives_the_same_answer),
+        ulna_test_needs("../oracles/global-ik", cmocka_unit_test(optima_and_bounds_are_those_of_the_oracles)),
+        ulna_test_needs("../oracles/global-ik", cmocka_unit_test(clean_poses_are_found_whole)),
+        ulna_test_needs("../oracles/global-ik", cmocka_unit_test(every_kernel_gives_the_same_answer)),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,7 +102,7 @@ static void assert_shown_by_one(const ulna_model *model, const ulna_attachment *
 
 static void test_hdm_names(void **state)
 {
-    ulna_test_need_data(state);
+    (void)state;
     take t = load_take();
     static const char *const trunk[][2] = {
         {"C7", "thorax"}, {"CLAV", "thorax"}, {"T10", "upperback"}, {"STRN", "upperback"}, {"RBAC", "upperback"}};
@@ -130,7 +130,7 @@ static void test_hdm_names(void **state)
  * degrees, at which tracking takes an angle for unmeasured. */
 static void test_lone_markers_determine_their_joints(void **state)
 {
-    ulna_test_need_data(state);
+    (void)state;
     take t = load_take();
     const ulna_model *model = t.hdm.skeleton.model;
     ulna_calibration found = calibrate(model, &t.set, &t.hdm.markers.recording, t.axes, NULL);
@@ -163,7 +163,7 @@ static void assert_only_arms_are_suspect(const ulna_calibration *found)
 
 static void test_hdm_offsets(void **state)
 {
-    ulna_test_need_data(state);
+    (void)state;
     take t = load_take();
     ulna_calibration clean = calibrate(t.hdm.skeleton.model, &t.set, &t.hdm.markers.recording, t.axes, NULL);
     double rms = take_rms(&t, &clean);
@@ -203,7 +203,7 @@ static ulna_calibrate_options nothing_expected(void)
 
 static void test_hdm_lengths(void **state)
 {
-    ulna_test_need_data(state);
+    (void)state;
     take t = load_take();
     ulna_calibrate_options options = ulna_calibrate_options_default();
     options.scale = options.symmetric = 1;
@@ -236,7 +236,7 @@ static int steps_between(const ulna_model *model, int a, int b)
 /* Markers on the wrong bone come back to their own, or to one beside it: fingers and thumb move as one here. */
 static void test_hdm_repair(void **state)
 {
-    ulna_test_need_data(state);
+    (void)state;
     take t = load_take();
     enum { WRONG = 6 };
     // clang-format off
@@ -339,7 +339,7 @@ static ulna_calibration calibrate_without(take *t, int fold)
 
 static void test_hdm_against_oracle(void **state)
 {
-    ulna_test_need_data(state);
+    (void)state;
     take t = load_take();
     static const double unknown[3] = {0, 0, 0};
     ulna_marker_set_release(&t.set);
@@ -402,7 +402,7 @@ static double solve_from_zero(ulna_problem *problem, ulna_solver *solver, const 
 /* Every 20th frame: from zero with restarts, and from where a tracker starts again: all 194 as good as in the track. */
 static void test_hdm_cold_starts(void **state)
 {
-    ulna_test_need_data(state);
+    (void)state;
     take t = load_take();
     ulna_calibration found = calibrate(t.hdm.skeleton.model, &t.set, &t.hdm.markers.recording, t.axes, NULL);
     const ulna_model *model = t.hdm.skeleton.model;
@@ -472,7 +472,7 @@ static void assert_size_is_found(ulna_take_options options, const ulna_recording
 
 static void test_other_takes(void **state)
 {
-    ulna_test_need_data(state);
+    (void)state;
     static const struct {
         const char *skeleton, *markers;
         double mm, held_out_mm;
@@ -514,10 +514,14 @@ static void test_other_takes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hdm_names),       cmocka_unit_test(test_lone_markers_determine_their_joints),
-        cmocka_unit_test(test_hdm_offsets),     cmocka_unit_test(test_hdm_lengths),
-        cmocka_unit_test(test_hdm_repair),      cmocka_unit_test(test_hdm_against_oracle),
-        cmocka_unit_test(test_hdm_cold_starts), cmocka_unit_test(test_other_takes),
+        ulna_test_needs("hdm05 ../oracles/hdm05", cmocka_unit_test(test_hdm_names)),
+        ulna_test_needs("hdm05 ../oracles/hdm05", cmocka_unit_test(test_lone_markers_determine_their_joints)),
+        ulna_test_needs("hdm05 ../oracles/hdm05", cmocka_unit_test(test_hdm_offsets)),
+        ulna_test_needs("hdm05 ../oracles/hdm05", cmocka_unit_test(test_hdm_lengths)),
+        ulna_test_needs("hdm05 ../oracles/hdm05", cmocka_unit_test(test_hdm_repair)),
+        ulna_test_needs("hdm05 ../oracles/hdm05", cmocka_unit_test(test_hdm_against_oracle)),
+        ulna_test_needs("hdm05 ../oracles/hdm05", cmocka_unit_test(test_hdm_cold_starts)),
+        ulna_test_needs("hdm05 cmu", cmocka_unit_test(test_other_takes)),
     };
     return cmocka_run_group_tests_name("calibrate_takes", tests, NULL, NULL);
 }

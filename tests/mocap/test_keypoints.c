@@ -286,7 +286,7 @@ static void hands_come_back(void **state)
 
 static void a_recorded_hand_is_solved(void **state)
 {
-    ulna_test_need_data(state);
+    (void)state;
     char path[512];
     ulna_error error;
     ulna_content content = ulna_content_empty(NULL);
@@ -405,7 +405,7 @@ int main(void)
         cmocka_unit_test(down_becomes_up),
         cmocka_unit_test(only_what_is_seen_counts),
         cmocka_unit_test(hands_come_back),
-        cmocka_unit_test(a_recorded_hand_is_solved),
+        ulna_test_needs("hand", cmocka_unit_test(a_recorded_hand_is_solved)),
         cmocka_unit_test(mirrored_and_flat_points_are_found),
         cmocka_unit_test(memory_may_fail_and_points_be_missing),
     };

@@ -197,7 +197,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_marker_alone_on_the_human),
         cmocka_unit_test(fixed_bodies_change_nothing),
-        cmocka_unit_test_setup(no_marker_alone_on_recorded_skeletons, ulna_test_need_data),
+        ulna_test_needs("hdm05 cmu bvh", cmocka_unit_test(no_marker_alone_on_recorded_skeletons)),
     };
     return cmocka_run_group_tests_name("bones by names", tests, NULL, NULL);
 }

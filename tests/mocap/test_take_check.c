@@ -443,6 +443,7 @@ static unsigned doubts_of_files(const ulna_content *skeleton, const ulna_content
 /* Offsets by names only are 4 to 11 cm off, which is the hardest case. `is_found`: a mirror image is recognized. */
 static void recorded_takes_give_no_alarm(void **state)
 {
+    (void)state;
     static const struct {
         const char *skeleton, *markers;
         int is_found;
@@ -479,7 +480,6 @@ static void recorded_takes_give_no_alarm(void **state)
         {"human", "trc/rajagopal/motion_capture_walk.trc", 1},
         {"human", "trc/rajagopal/static_walk_2.trc", 1},
     };
-    ulna_test_need_data(state);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         ulna_content skeleton = load(files[i].skeleton), markers = load(files[i].markers);
         unsigned doubts = doubts_of_files(&skeleton, &markers, files[i].markers);
@@ -605,11 +605,11 @@ static void exchanged_neighbours_are_found(void **state)
 /* By names only, where places are known least; in units of the file, whatever the size of the person. */
 static void exchanged_neighbours_are_found_in_recordings(void **state)
 {
+    (void)state;
     static const char *const files[][2] = {{"hdm05/HDM_dg.asf", "hdm05/HDM_dg_03-05_02_120.c3d"},
                                            {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_06-03_03_120.c3d"},
                                            {"cmu/02.asf", "cmu/02_01.c3d"},
                                            {"human", "cmu/02_01.c3d"}};
-    ulna_test_need_data(state);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         ulna_content skeleton = load(files[i][0]), markers = load(files[i][1]);
         ulna_take_options options = ulna_take_options_for(&skeleton, &markers);
@@ -655,6 +655,7 @@ static ulna_recording markers_of_motion(const ulna_model *model, const ulna_clip
 /* Walking, kicking, boxing, jumping jacks, a pirouette, on skeletons of many programs; and legs exchanged. */
 static void motions_give_no_alarm(void **state)
 {
+    (void)state;
     static const char *const files[][2] = {
         {"cmu/02.asf", "cmu/02_01.amc"},
         {"cmu/02.asf", "cmu/02_05.amc"},
@@ -672,7 +673,6 @@ static void motions_give_no_alarm(void **state)
         {"bvh/pymo_AV_8Walk_Meredith.bvh", NULL},
         {"bvh/threejs_pirouette.bvh", NULL},
     };
-    ulna_test_need_data(state);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char path[512];
         ulna_error error;
@@ -706,8 +706,8 @@ static void motions_give_no_alarm(void **state)
 /* On a skeleton whose upper arms are lShldr and rShldr, arms that have each other's names were fitted, and trusted. */
 static void exchanged_arms_of_poser_are_found(void **state)
 {
+    (void)state;
     static const char *const files[] = {"bvh/secondlife_per_joint_orders.bvh", "bvh/threejs_pirouette.bvh"};
-    ulna_test_need_data(state);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         ulna_content skeleton = load(files[i]);
         ulna_recording r = markers_of_motion(skeleton.model, &skeleton.clip, files[i]);
@@ -741,10 +741,10 @@ int main(void)
         cmocka_unit_test(results_are_numbers),
         cmocka_unit_test(partners_are_one_to_one),
         cmocka_unit_test(exchanged_neighbours_are_found),
-        cmocka_unit_test(exchanged_neighbours_are_found_in_recordings),
-        cmocka_unit_test(recorded_takes_give_no_alarm),
-        cmocka_unit_test(motions_give_no_alarm),
-        cmocka_unit_test(exchanged_arms_of_poser_are_found),
+        ulna_test_needs("hdm05 cmu", cmocka_unit_test(exchanged_neighbours_are_found_in_recordings)),
+        ulna_test_needs("hdm05 cmu c3d trc", cmocka_unit_test(recorded_takes_give_no_alarm)),
+        ulna_test_needs("cmu hdm05 bvh", cmocka_unit_test(motions_give_no_alarm)),
+        ulna_test_needs("bvh", cmocka_unit_test(exchanged_arms_of_poser_are_found)),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -517,7 +517,7 @@ int main(void)
         cmocka_unit_test(wrong_ranges_are_refused),
         cmocka_unit_test(ranges_outside_the_take_are_ignored),
         cmocka_unit_test(memory_may_be_refused),
-        cmocka_unit_test_setup(feet_of_a_walk_stand, ulna_test_need_data),
+        ulna_test_needs("cmu", cmocka_unit_test(feet_of_a_walk_stand)),
     };
     return cmocka_run_group_tests_name("takes with constraints", tests, NULL, NULL);
 }

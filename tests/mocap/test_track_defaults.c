@@ -200,7 +200,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_arm),
         cmocka_unit_test(a_hand),
-        cmocka_unit_test_setup(a_recorded_bvh, ulna_test_need_data),
+        ulna_test_needs("cmu", cmocka_unit_test(a_recorded_bvh)),
     };
     return cmocka_run_group_tests_name("defaults for other skeletons", tests, NULL, NULL);
 }

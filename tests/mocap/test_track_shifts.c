@@ -323,6 +323,7 @@ static int shifts_of(const ulna_content *skeleton, const ulna_content *markers, 
 /* What skin does with the pose may be seen once only. */
 static void short_parts_have_none(void **state)
 {
+    (void)state;
     static const struct {
         const char *skeleton, *markers;
         int first, last;
@@ -333,7 +334,6 @@ static void short_parts_have_none(void **state)
                  {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_01-03_01_120.c3d", 2573, 2812}};
     ulna_shift shift;
     char name[ULNA_MARKER_NAME];
-    ulna_test_need_data(state);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         ulna_content skeleton = load(parts[i].skeleton), markers = load(parts[i].markers);
         if (shifts_in(&skeleton, &markers, parts[i].first, parts[i].last, &shift, name))
@@ -346,6 +346,7 @@ static void short_parts_have_none(void **state)
 /* No false alarm; and in the take of somebody who walks straight on, a shift of 5 cm along an axis of the room is told. */
 static void recorded_takes_have_none(void **state)
 {
+    (void)state;
     static const char *const takes[][2] = {{"hdm05/HDM_dg.asf", "hdm05/HDM_dg_03-05_02_120.c3d"},
                                            {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_01-03_01_120.c3d"},
                                            {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_03-02_02_120.c3d"},
@@ -354,7 +355,6 @@ static void recorded_takes_have_none(void **state)
     static const char *const shifted[] = {"LANK", "LKNE", "RTHI", "LWRA", "T10", "RFHD"};
     ulna_shift first;
     char name[ULNA_MARKER_NAME];
-    ulna_test_need_data(state);
     for (size_t i = 0; i < sizeof takes / sizeof *takes; i++) {
         ulna_content skeleton = load(takes[i][0]), markers = load(takes[i][1]);
         if (shifts_of(&skeleton, &markers, &first, name))
@@ -378,6 +378,7 @@ static void recorded_takes_have_none(void **state)
 /* Frames are cut out of a take: skin that moves with the pose is elsewhere at once then, for good. */
 static void skin_at_a_cut_is_no_shift(void **state)
 {
+    (void)state;
     static const struct {
         const char *skeleton, *markers;
         int first, frames;
@@ -386,7 +387,6 @@ static void skin_at_a_cut_is_no_shift(void **state)
                 {"cmu/02.asf", "cmu/02_01.c3d", 228, 62}};
     ulna_shift shift;
     char name[ULNA_MARKER_NAME];
-    ulna_test_need_data(state);
     for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
         ulna_content skeleton = load(cuts[i].skeleton), markers = load(cuts[i].markers);
         ulna_recording *r = &markers.recording;
@@ -413,9 +413,9 @@ int main(void)
         cmocka_unit_test(a_slow_drift_with_a_gap_is_no_shift),
         cmocka_unit_test(elsewhere_after_a_long_gap_is_told),
         cmocka_unit_test(a_cut_is_a_jump),
-        cmocka_unit_test(short_parts_have_none),
-        cmocka_unit_test(recorded_takes_have_none),
-        cmocka_unit_test(skin_at_a_cut_is_no_shift),
+        ulna_test_needs("cmu hdm05", cmocka_unit_test(short_parts_have_none)),
+        ulna_test_needs("hdm05 cmu", cmocka_unit_test(recorded_takes_have_none)),
+        ulna_test_needs("hdm05 cmu", cmocka_unit_test(skin_at_a_cut_is_no_shift)),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -289,7 +289,6 @@ static void test_angles(void **state)
 static ulna_oracle *load(int *count)
 {
     ulna_oracle *oracles;
-    ulna_test_need_data(NULL);
     *count = ulna_oracles_load(&oracles);
     assert_int_equal(*count, 160);
     return oracles;
@@ -647,10 +646,10 @@ int main(void)
         cmocka_unit_test(test_sdpa_text),
         cmocka_unit_test(test_nearest_rotation),
         cmocka_unit_test(test_angles),
-        cmocka_unit_test(test_hull_on_chains),
-        cmocka_unit_test(test_chains),
-        cmocka_unit_test(test_hand),
-        cmocka_unit_test(test_literal),
+        ulna_test_needs("../oracles/global-ik", cmocka_unit_test(test_hull_on_chains)),
+        ulna_test_needs("../oracles/global-ik", cmocka_unit_test(test_chains)),
+        ulna_test_needs("../oracles/global-ik", cmocka_unit_test(test_hand)),
+        ulna_test_needs("../oracles/global-ik", cmocka_unit_test(test_literal)),
         cmocka_unit_test(test_slide),
         cmocka_unit_test(test_cart),
         cmocka_unit_test(test_degenerate),

@@ -27,7 +27,6 @@ static void need_dsdp(void)
 static ulna_oracle *load(int *count)
 {
     ulna_oracle *oracles;
-    ulna_test_need_data(NULL);
     *count = ulna_oracles_load(&oracles);
     assert_int_equal(*count, 160);
     return oracles;
@@ -291,7 +290,7 @@ static void test_sdp_prints_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sdp_solve),
+        ulna_test_needs("../oracles/global-ik", cmocka_unit_test(test_sdp_solve)),
         cmocka_unit_test(test_sdp_refuses),
         cmocka_unit_test(test_sdp_two_links),
         cmocka_unit_test(test_sdp_prints_nothing),

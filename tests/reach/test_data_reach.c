@@ -98,6 +98,6 @@ static void every_robot(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup(every_robot, ulna_test_need_data)};
+    const struct CMUnitTest tests[] = {ulna_test_needs("urdf", cmocka_unit_test(every_robot))};
     return cmocka_run_group_tests_name("data_reach", tests, NULL, NULL);
 }

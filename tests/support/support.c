@@ -67,27 +67,83 @@ void ulna_test_rng_fill(ulna_test_rng *rng, double *values, int count, double lo
         values[i] = ulna_test_rng_uniform(rng, low, high);
 }
 
-/* ---- Data and files ---- */
+/* ---- Recorded data, and tests that need them ---- */
 
-const char *ulna_test_data_dir(void)
+static int may_read_data;
+static const char needs[] = ": needs "; /* ulna_test_needs puts it between the name of a test and its folders */
+
+static const char *data_dir(void)
 {
     const char *folder = getenv("ULNA_DATA");
     return folder && *folder ? folder : ULNA_SOURCE_DIR "/../shared/data";
 }
 
-int ulna_test_need_data(void **state)
+const char *ulna_test_data_dir(void)
 {
-    (void)state;
+    if (!may_read_data)
+        fail_msg(
+            "this test reads recorded data: write ulna_test_needs(...) in the table of tests (tests/support/support.h)");
+    return data_dir();
+}
+
+static int is_folder(const char *path)
+{
     struct stat about;
-    if (stat(ulna_test_data_dir(), &about) == 0 && S_ISDIR(about.st_mode))
-        return 0;
-    const char *required = getenv("ULNA_REQUIRE_DATA");
-    if (required && strcmp(required, "1") == 0)
-        fail_msg("no data in %s, and ULNA_REQUIRE_DATA=1", ulna_test_data_dir());
-    print_message("no data in %s: set ULNA_DATA to run this test\n", ulna_test_data_dir());
-    skip();
+    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+/* Says what a test lacks; 0: nothing. */
+static int lacks_data(const char *test)
+{
+    const char *folder = strstr(test, needs) + strlen(needs);
+    char path[4096];
+    while (*folder) {
+        int length = (int)strcspn(folder, " ");
+        snprintf(path, sizeof path, "%s/%.*s", data_dir(), length, folder);
+        if (!is_folder(path)) {
+            print_message("%s: there is no folder %s (docs/test-data.md)\n", test, path);
+            return 1;
+        }
+        folder += length + (folder[length] == ' ');
+    }
     return 0;
 }
+
+int ulna_test_run(const char *group, const struct CMUnitTest *tests, size_t count, CMFixtureFunction setup,
+                  CMFixtureFunction teardown)
+{
+    const char *part = getenv("ULNA_TEST_PART"), *required = getenv("ULNA_REQUIRE_DATA");
+    int is_required = required && strcmp(required, "1") == 0, skipped = 0, failed = 0, all = 0;
+    struct CMUnitTest *chosen = malloc((count + 1) * sizeof *chosen);
+    if (!chosen)
+        return 1;
+    for (int with_data = 0; with_data < 2; with_data++) {
+        size_t ready = 0;
+        if (part && *part && strcmp(part, with_data ? "data" : "rest") != 0)
+            continue;
+        for (size_t i = 0; i < count; i++) {
+            if ((strstr(tests[i].name, needs) != NULL) != with_data)
+                continue;
+            all++;
+            if (with_data && lacks_data(tests[i].name))
+                skipped++;
+            else
+                chosen[ready++] = tests[i];
+        }
+        may_read_data = with_data;
+        if (ready && _cmocka_run_group_tests(group, chosen, ready, setup, teardown))
+            failed = 1;
+    }
+    free(chosen);
+    if (!all)
+        print_error("%s: no test is of part '%s'; a program whose tests all need data is called test_data_*\n", group,
+                    part);
+    if (skipped && is_required)
+        print_error("%s: %d tests lack their data, and ULNA_REQUIRE_DATA=1\n", group, skipped);
+    return failed || !all || (skipped && is_required) ? 1 : skipped ? 77 : 0;
+}
+
+/* ---- Files ---- */
 
 char *ulna_test_path(char *path, size_t size, const char *folder, const char *name)
 {

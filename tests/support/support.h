@@ -25,12 +25,30 @@ double ulna_test_rng_normal(ulna_test_rng *rng);                           /* me
 int ulna_test_rng_index(ulna_test_rng *rng, int count);                    /* 0 <= i < count; count > 0 */
 void ulna_test_rng_fill(ulna_test_rng *rng, double *values, int count, double low, double high);
 
-/* The folder of recorded data: ULNA_DATA, or ../shared/data beside the source tree. Not checked for existence. */
+/*
+ * A test that reads recorded data names the folders that it needs, in the table of its program:
+ *
+ *     ulna_test_needs("hdm05 cmu", cmocka_unit_test(a_walk_is_solved)),
+ *
+ * Where one is missing it is skipped with the reason, and the program's exit code is 77, which CTest shows as skipped; with
+ * ULNA_REQUIRE_DATA=1 it fails instead. CTest runs such tests apart from the others of their program, as test_<module>_data
+ * (ULNA_TEST_PART=data, or rest). Programs that have no others are called test_data_*.
+ */
+#define ulna_test_needs(folders, ...) ulna_test_needs_of(folders, __VA_ARGS__)
+#define ulna_test_needs_of(folders, name, ...) name ": needs " folders, __VA_ARGS__
+
+/* The folder of recorded data: ULNA_DATA, or ../shared/data beside the source tree (docs/test-data.md). Fails a test that
+ * does not name what it needs. */
 const char *ulna_test_data_dir(void);
 
-/* Call first in a test that reads recorded data (or give as its set-up function): skips with a message where the
- * folder is absent, but fails if ULNA_REQUIRE_DATA=1, so that CI cannot pass by skipping. Returns 0. */
-int ulna_test_need_data(void **state);
+/* Runs the part of the tests that ULNA_TEST_PART names, by default all. Returns 0, 1 or, for tests that were skipped, 77. */
+int ulna_test_run(const char *group, const struct CMUnitTest *tests, size_t count, CMFixtureFunction setup,
+                  CMFixtureFunction teardown);
+#undef cmocka_run_group_tests
+#undef cmocka_run_group_tests_name
+#define cmocka_run_group_tests(tests, setup, teardown) cmocka_run_group_tests_name(#tests, tests, setup, teardown)
+#define cmocka_run_group_tests_name(name, tests, setup, teardown)                                                      \
+    ulna_test_run(name, tests, sizeof(tests) / sizeof *(tests), setup, teardown)
 
 /* Joins folder and name into `path` (size bytes) and returns it; fails the test if it does not fit. */
 char *ulna_test_path(char *path, size_t size, const char *folder, const char *name);

@@ -13,7 +13,7 @@ typedef struct ulna_test_hdm05 {
 /* amc(x, y, z) = c3d(y, z, x): for ulna_track. */
 extern const double ulna_test_hdm05_axes[9];
 
-/* HDM_dg_03-05_02; fails the test if a file cannot be read. Call ulna_test_need_data before. */
+/* HDM_dg_03-05_02; fails the test if a file cannot be read. It needs "hdm05 ../oracles/hdm05" (ulna_test_needs). */
 ulna_test_hdm05 ulna_test_hdm05_open(void);
 void ulna_test_hdm05_close(ulna_test_hdm05 *take);
 

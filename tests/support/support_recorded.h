@@ -1,4 +1,4 @@
-/* support_recorded.h: the files of the folder of recorded data, one by one. Call ulna_test_need_data before. */
+/* support_recorded.h: the files of the folder of recorded data, one by one, for tests with ulna_test_needs. */
 #ifndef ULNA_TESTS_SUPPORT_RECORDED_H
 #define ULNA_TESTS_SUPPORT_RECORDED_H
 
