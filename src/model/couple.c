@@ -171,6 +171,19 @@ ulna_status ulna_model_make_couplings(ulna_model *model, const ulna_builder *bui
     return ULNA_OK;
 }
 
+void ulna_model_limit_masters(const ulna_model *model, double *lower, double *upper)
+{
+    for (int i = 0; i < model->nc; i++) {
+        const ulna_coupling *c = &model->coupling[i];
+        if (c->multiplier == 0)
+            continue;
+        double a = (lower[c->dof] - c->offset) / c->multiplier, b = (upper[c->dof] - c->offset) / c->multiplier;
+        double *low = &lower[c->master], *high = &upper[c->master];
+        *low = is_above(fmin(a, b), *low) ? fmin(a, b) : *low;
+        *high = is_above(*high, fmax(a, b)) ? fmax(a, b) : *high;
+    }
+}
+
 /* ---- the finished model ------------------------------------------------------------------------------------------- */
 
 const ulna_coupling *ulna_model_couplings(const ulna_model *model, int *count)

@@ -184,4 +184,7 @@ int ulna_builder_find_marker(const ulna_builder *builder, const char *name); /* 
 /* The step with q1 = q0 (+) step. Quaternions take the shorter way. */
 void ulna_model_difference(const ulna_model *model, const double *q0, const double *q1, double *step);
 
+/* Cuts limits of masters, other than the model's own, to what those of their followers allow; nv each. */
+void ulna_model_limit_masters(const ulna_model *model, double *lower, double *upper);
+
 #endif

@@ -1,7 +1,4 @@
-/*
- * The calls: works, one problem, many, a path, all solutions. Goals and seeds are checked here, once, and answers are judged here, by
- * forward kinematics, whichever solve they come from.
- */
+/* The calls: works, one problem, many, a path, all solutions. Goals and seeds are checked here, once. */
 #include "base/parallel.h"
 #include "kinematics/pose.h"
 #include "math/math3.h"
@@ -63,13 +60,9 @@ ulna_status ulna_reach_work_create(const ulna_reach *reach, const ulna_allocator
     work = ulna_arena_take(&arena, 1, sizeof *work);
     *work = (ulna_reach_work){.allocator = chosen, .bytes = bytes, .reach = reach};
     take_arrays(work, reach, &arena);
-    ulna_status status = ULNA_OK;
-    if (reach->part_count > 0)
-        status = ulna_parts_work_create(work, error);
-    else
-        status = ulna_pose_create(reach->model, &chosen, &work->pose, error);
-    if (status == ULNA_OK && reach->part_count == 0)
-        status = ulna_tree_create(work, error);
+    ulna_status status = ulna_pose_create(reach->model, &chosen, &work->pose, error);
+    if (status == ULNA_OK)
+        status = reach->part_count > 0 ? ulna_parts_work_create(work, error) : ulna_tree_create(work, error);
     if (status != ULNA_OK) {
         ulna_reach_work_destroy(work);
         return status;
@@ -89,34 +82,7 @@ void ulna_reach_work_destroy(ulna_reach_work *work)
     ulna_release(&allocator, work, work->bytes, 1);
 }
 
-/* ---- answers -------------------------------------------------------------------------------------------------------------- */
-
-ulna_status ulna_reach_errors(ulna_reach_work *work, const ulna_target *target, const double *q,
-                              ulna_reach_error *errors)
-{
-    const ulna_reach *reach = work->reach;
-    ulna_status status = ulna_pose_forward(work->pose, q);
-    for (int i = 0; i < reach->tip_count && status == ULNA_OK; i++) {
-        const ulna_reach_tip *tip = &reach->tip[i].given;
-        ulna_reach_error *e = &errors[i];
-        double rotation[2][9], position[2][3] = {{0}}, off[2] = {0}, sum[2] = {0};
-        ulna_identity9(rotation[1]);
-        ulna_pose_body(work->pose, tip->body, position[0], rotation[0]);
-        if (tip->relative_to != ULNA_NONE)
-            ulna_pose_body(work->pose, tip->relative_to, position[1], rotation[1]);
-        ulna_tip_error(&reach->tip[i], &target[i], (const double(*)[9])rotation, (const double(*)[3])position, e->axis,
-                       NULL);
-        for (int k = 0; k < 6; k++) {
-            double share = e->axis[k] / tip->tolerance[k];
-            sum[k / 3] += e->axis[k] * e->axis[k];
-            off[k / 3] += share * share;
-        }
-        e->position = sqrt(sum[0]);
-        e->rotation = sqrt(sum[1]);
-        e->within = off[0] <= 1 && off[1] <= 1;
-    }
-    return status;
-}
+/* ---- limits ---------------------------------------------------------------------------------------------------------------- */
 
 /* Not by fmin and fmax: they are calls. */
 static double clamped(double x, double lower, double upper)
@@ -153,63 +119,6 @@ void ulna_reach_wrap(const ulna_reach *reach, const ulna_reach_query *query, dou
         }
     }
     ulna_reach_clamp(reach, query->lower, query->upper, q);
-}
-
-double ulna_reach_distance(const ulna_reach *reach, const double *from, const double *q, double *step, int *jumped)
-{
-    const ulna_model *model = reach->model;
-    double sum = 0, largest = 0;
-    *jumped = 0;
-    ulna_model_difference(model, from, q, step);
-    for (int j = 0; j < reach->nv; j++) {
-        double way = reach->distance_weight[j] * step[j] / reach->unit[j], turn = step[j];
-        sum += way * way;
-        largest = fmax(largest, fabs(way));
-        if (ulna_segment_is_translation(model->dof_segment[j]))
-            continue;
-        if (reach->turns[j])
-            turn = ulna_nearest_turn(turn, 0);
-        else if (model->dof_segment[j] == ULNA_SEGMENT_BALL && model->dof_part[j] == 0)
-            turn = ulna_norm(step + j);
-        *jumped |= fabs(turn) > reach->options.jump;
-    }
-    return reach->options.norm == ULNA_REACH_NORM_LARGEST ? largest : sqrt(sum);
-}
-
-ulna_status ulna_reach_judge(ulna_reach_work *work, const ulna_reach_query *query, const double *q, int kept,
-                             ulna_reach_result *result)
-{
-    const ulna_reach *reach = work->reach;
-    double farthest = -1;
-    ulna_status status = ulna_reach_errors(work, query->target, q, work->error);
-    if (status != ULNA_OK)
-        return status;
-    result->reached = kept;
-    result->position_error = result->rotation_error = 0;
-    for (int i = 0; i < reach->tip_count; i++) {
-        const ulna_reach_error *e = &work->error[i];
-        const double *tolerance = reach->tip[i].given.tolerance;
-        double off = 0;
-        for (int k = 0; k < 6; k++)
-            off = fmax(off, fabs(e->axis[k]) / tolerance[k]);
-        result->position_error = fmax(result->position_error, e->position);
-        result->rotation_error = fmax(result->rotation_error, e->rotation);
-        result->reached &= e->within;
-        if (off > farthest) {
-            farthest = off;
-            result->worst = i;
-        }
-    }
-    result->at_limits = 0;
-    for (int j = 0; j < reach->nv; j++) {
-        int c = reach->model->dof_coordinate[j];
-        if (c < 0)
-            continue;
-        result->at_limits += q[c] <= reach->lower[j] || q[c] >= reach->upper[j];
-        result->reached &= q[c] >= reach->lower[j] && q[c] <= reach->upper[j];
-    }
-    result->distance = ulna_reach_distance(reach, query->seed, q, work->step, &result->jumped);
-    return ULNA_OK;
 }
 
 /* ---- checks of goals and seeds ---------------------------------------------------------------------------------------------- */
@@ -280,6 +189,7 @@ static void narrow_limits(ulna_reach_work *work, const double *max_step, ulna_re
         work->lower[j] = c >= 0 ? fmax(reach->lower[j], at - max_step[j]) : reach->lower[j];
         work->upper[j] = c >= 0 ? fmin(reach->upper[j], at + max_step[j]) : reach->upper[j];
     }
+    ulna_model_limit_masters(reach->model, work->lower, work->upper);
     query->lower = work->lower;
     query->upper = work->upper;
     query->is_narrow = 1;
@@ -293,9 +203,9 @@ ulna_status ulna_reach_step(ulna_reach_work *work, ulna_reach_mode mode, const u
         status = check_seed(work, seed);
     if (status != ULNA_OK)
         return status;
-    if (work->reach->part_count > 0)
-        return ulna_parts_solve(work, mode, goals, max_step, q, result);
     ulna_reach_query query = query_of(work, mode);
+    if (work->reach->part_count > 0)
+        return ulna_parts_solve(work, &query, goals, max_step, q, result);
     if (max_step)
         narrow_limits(work, max_step, &query);
     return solve_query(work, &query, q, result);
@@ -376,7 +286,7 @@ static void solve_block(const many *m, int w, int first, int last)
             memcpy(m->q + (size_t)i * (size_t)reach->nq, work->seed, (size_t)reach->nq * sizeof *work->seed);
         b->number[count++] = i;
     }
-    ulna_reach_query query = query_of(leaf, leaf->reach->options.mode);
+    ulna_reach_query query = query_of(leaf, leaf->reach->options.mode), whole = query_of(work, query.mode);
     query.target = b->target;
     query.seed = b->seed;
     ulna_chain_solve_many(leaf->reach->chain, leaf->chain, &query, count, b->q, b->result, b->served);
@@ -387,12 +297,16 @@ static void solve_block(const many *m, int w, int first, int last)
             solve_single(m, w, i);
             continue;
         }
+        const double *share = b->q + (size_t)k * nq;
+        whole.target = &b->target[k];
+        if (!part)
+            memcpy(q, share, nq * sizeof *q);
+        else if (reach->model->nc > 0)
+            memcpy(work->seed, q, (size_t)reach->nq * sizeof *q);
+        if (part)
+            note(m, w, i, ulna_parts_place(work, &whole, share, q, &b->result[k]));
         if (m->results)
             m->results[i] = b->result[k];
-        for (size_t c = 0; c < nq; c++)
-            q[part ? (size_t)part->coordinate[c] : c] = b->q[(size_t)k * nq + c];
-        if (part)
-            ulna_model_couple(reach->model, q);
     }
 }
 
@@ -457,10 +371,10 @@ ulna_status ulna_reach_all(ulna_reach_work *work, const ulna_reach_goal *goals, 
         status = check_seed(work, seed);
     if (status != ULNA_OK)
         return status;
-    if (work->reach->part_count > 0)
-        return ulna_parts_all(work, goals, capacity, q, results, count);
     const ulna_chain *chain = work->reach->chain;
     ulna_reach_query query = query_of(work, ULNA_REACH_NEAREST);
+    if (work->reach->part_count > 0)
+        return ulna_parts_all(work, &query, goals, capacity, q, results, count);
     if (chain && ulna_chain_all(chain, work->chain, &query, capacity, q, results, count))
         return ULNA_OK;
     return ulna_tree_all(work, &query, capacity, q, results, count);
@@ -511,7 +425,5 @@ ulna_status ulna_reach_measure(ulna_reach_work *work, const ulna_reach_goal *goa
     if (!work || !goals || !q || !errors)
         return ULNA_ERR_ARGUMENT;
     ulna_status status = check_goals(work->reach, goals, work->target);
-    if (status == ULNA_OK && work->reach->part_count > 0)
-        return ulna_parts_measure(work, goals, q, errors);
     return status == ULNA_OK ? ulna_reach_errors(work, work->target, q, errors) : status;
 }

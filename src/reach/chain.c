@@ -190,6 +190,15 @@ static void gather(const ulna_chain *chain, const double *q, double *x)
         x[i] = q[coordinate[i]];
 }
 
+static int differs(const ulna_chain *chain, const double *q, const double *x)
+{
+    const int *coordinate = ulna_serial_coordinates(chain->serial);
+    for (int i = 0; i < chain->n; i++)
+        if (q[coordinate[i]] != x[i])
+            return 1;
+    return 0;
+}
+
 /* Masters of coupled joints of the chain that are not on it themselves. */
 static void move_masters(const ulna_chain *chain, const double *x, double *q)
 {
@@ -216,7 +225,7 @@ static void scatter(const ulna_chain *chain, const double *seed, const double *x
     if (chain->reach->model->nc == 0)
         return;
     move_masters(chain, x, q);
-    ulna_model_couple(chain->reach->model, q);
+    ulna_reach_clamp(chain->reach, chain->reach->lower, chain->reach->upper, q);
 }
 
 static int has_jumped(const ulna_chain *chain, const double *seed, const double *x)
@@ -232,25 +241,38 @@ static int has_jumped(const ulna_chain *chain, const double *seed, const double 
     return 0;
 }
 
-static void fill_result(const ulna_chain *chain, const ulna_serial_result *solved, const double *seed, const double *x,
-                        const double *q, ulna_reach_result *result)
+static void measure(const ulna_chain *chain, const ulna_serial_goal *goal, const double *x, ulna_serial_result *solved)
+{
+    ulna_serial_error(chain->serial, goal, x, &solved->position_error, &solved->rotation_error);
+}
+
+/*
+ * The answer from x, whose errors are those of a forward pass at x. Joints that follow others may be rounded in q: then they are measured
+ * again. `reached` is what these errors, the limits and the mimics say.
+ */
+static void answer(const ulna_chain *chain, const ulna_serial_goal *goal, ulna_serial_result *solved,
+                   const double *from, const double *seed, double *x, double *q, ulna_reach_result *result)
 {
     const ulna_reach *reach = chain->reach;
+    scatter(chain, from, x, q);
+    if (reach->model->nc > 0 && differs(chain, q, x)) {
+        gather(chain, q, x);
+        measure(chain, goal, x, solved);
+    }
     *result = (ulna_reach_result){
-        .reached = solved->reached,
         .position_error = solved->position_error,
         .rotation_error = solved->rotation_error,
         .iterations = solved->iterations,
     };
     result->restarts = solved->starts > 0 ? solved->starts - 1 : 0;
-    for (int j = 0; j < reach->nv; j++) {
-        const int c = reach->model->dof_coordinate[j];
-        result->at_limits += c >= 0 && (q[c] <= reach->lower[j] || q[c] >= reach->upper[j]);
-    }
+    result->reached = ulna_reach_allows(reach, q, &result->at_limits) &&
+                      solved->position_error <= goal->position_tolerance &&
+                      solved->rotation_error <= goal->rotation_tolerance;
     result->distance = ulna_serial_distance(chain->serial, &chain->norm, x, seed);
     result->jumped = has_jumped(chain, seed, x);
 }
 
+/* Joints of the chain alone. */
 static int is_inside(const ulna_chain *chain, const ulna_reach_query *query, const double *x)
 {
     const int *dof = ulna_serial_dofs(chain->serial);
@@ -258,11 +280,6 @@ static int is_inside(const ulna_chain *chain, const ulna_reach_query *query, con
         if (x[i] < query->lower[dof[i]] || x[i] > query->upper[dof[i]])
             return 0;
     return 1;
-}
-
-static void measure(const ulna_chain *chain, const ulna_serial_goal *goal, const double *x, ulna_serial_result *solved)
-{
-    ulna_serial_error(chain->serial, goal, x, &solved->position_error, &solved->rotation_error);
 }
 
 /* Out of reach: the closest configuration, if all axes that count have the same weight. */
@@ -340,9 +357,8 @@ int ulna_chain_solve(const ulna_chain *chain, void *memory, const ulna_reach_que
         return 0;
     if (!solved.reached && !find_closest(chain, &goal, seed, x, &solved))
         return 0;
-    scatter(chain, query->seed, x, q);
-    fill_result(chain, &solved, seed, x, q, result);
-    return 1;
+    answer(chain, &goal, &solved, query->seed, seed, x, q, result);
+    return result->reached || !solved.reached;
 }
 
 void ulna_chain_solve_many(const ulna_chain *chain, void *memory, const ulna_reach_query *query, int count, double *q,
@@ -372,8 +388,9 @@ void ulna_chain_solve_many(const ulna_chain *chain, void *memory, const ulna_rea
                 continue;
             if (chain->is_weighted)
                 spare_weak(chain, query, &s->goal[i], s->seed + i * n, s->q + i * n, &s->result[i]);
-            scatter(chain, query->seed + at, s->q + i * n, q + at);
-            fill_result(chain, &s->result[i], s->seed + i * n, s->q + i * n, q + at, &results[first + i]);
+            answer(chain, &s->goal[i], &s->result[i], query->seed + at, s->seed + i * n, s->q + i * n, q + at,
+                   &results[first + i]);
+            served[first + i] = results[first + i].reached != 0;
         }
     }
 }
@@ -387,13 +404,14 @@ int ulna_chain_all(const ulna_chain *chain, void *memory, const ulna_reach_query
     set_goal(chain, query->target, &goal);
     gather(chain, query->seed, seed);
     ulna_serial_result solved;
-    *count = ulna_serial_solve_all(chain->serial, &goal, seed, &chain->search,
-                                   capacity < ULNA_SERIAL_ALL ? capacity : ULNA_SERIAL_ALL, x, &solved);
-    for (int k = 0; k < *count; k++) {
-        double *to = q + (size_t)k * (size_t)chain->reach->nq;
-        scatter(chain, query->seed, x[k], to);
+    const int found = ulna_serial_solve_all(chain->serial, &goal, seed, &chain->search,
+                                            capacity < ULNA_SERIAL_ALL ? capacity : ULNA_SERIAL_ALL, x, &solved);
+    *count = 0;
+    for (int k = 0; k < found; k++) {
         measure(chain, &goal, x[k], &solved);
-        fill_result(chain, &solved, seed, x[k], to, &results[k]);
+        answer(chain, &goal, &solved, query->seed, seed, x[k], q + (size_t)*count * (size_t)chain->reach->nq,
+               &results[*count]);
+        *count += results[*count].reached;
     }
     return *count > 0;
 }

@@ -89,6 +89,25 @@ static void keep_chain(const plan *p, int body)
         p->keep[body] = 1;
 }
 
+/* Does the DOF decide about the tips of a group? */
+static int is_owned(const plan *p, int group, int dof)
+{
+    int owner = p->owner[p->master[dof]];
+    return owner != ULNA_NONE && find_group(p, owner) == group;
+}
+
+/* A coordinate of its DOF; those of a quaternion belong together. */
+static int owns_coordinate(const plan *p, int group, int body, int coordinate)
+{
+    const ulna_model *model = p->reach->model;
+    for (int k = 0; k < model->body[body].dof_count; k++) {
+        int dof = model->body[body].dof + k, c = model->dof_coordinate[dof];
+        if ((c < 0 || c == coordinate) && is_owned(p, group, dof))
+            return 1;
+    }
+    return 0;
+}
+
 /* Marks the bodies of a group: from the root to its tips, and those of masters. Returns how many DOFs they have. */
 static int keep_bodies(const plan *p, int group)
 {
@@ -164,7 +183,7 @@ static ulna_status number_part(const plan *p, int group, ulna_reach_part *part)
 {
     const ulna_model *model = p->reach->model;
     for (int pass = 0; pass < 2; pass++) { /* count, then fill */
-        int tips = 0, dofs = 0, coordinates = 0;
+        int tips = 0, dofs = 0, coordinates = 0, own = 0;
         for (int i = 0; i < p->reach->tip_count; i++)
             if (find_group(p, i) == group) {
                 if (pass)
@@ -176,21 +195,28 @@ static ulna_status number_part(const plan *p, int group, ulna_reach_part *part)
             for (int k = 0; k < from->dof_count && p->keep[body]; k++, dofs++)
                 if (pass)
                     part->dof[dofs] = from->dof + k;
-            for (int k = 0; k < from->coordinate_count && p->keep[body]; k++, coordinates++)
+            for (int k = 0; k < from->coordinate_count && p->keep[body]; k++, coordinates++) {
+                int is_own = owns_coordinate(p, group, body, from->coordinate + k);
                 if (pass)
                     part->coordinate[coordinates] = from->coordinate + k;
+                if (pass && is_own)
+                    part->own[own] = coordinates;
+                own += is_own;
+            }
         }
         if (pass)
             break;
         part->tip_count = tips;
         part->nv = dofs;
         part->nq = coordinates;
-        part->bytes = ((size_t)tips + (size_t)dofs + (size_t)coordinates) * sizeof(int);
+        part->own_count = own;
+        part->bytes = ((size_t)tips + (size_t)dofs + (size_t)coordinates + (size_t)own) * sizeof(int);
         part->tip = ulna_allocate(&p->reach->allocator, part->bytes, 1);
         if (!part->tip)
             return ULNA_ERR_MEMORY;
         part->dof = part->tip + tips;
         part->coordinate = part->dof + dofs;
+        part->own = part->coordinate + coordinates;
     }
     return ULNA_OK;
 }
@@ -213,8 +239,9 @@ static void weigh_followers(const plan *p, const ulna_reach_options *given, cons
         }
 }
 
-static ulna_status make_part(const plan *p, const ulna_reach_options *given, int part_count, ulna_reach_part *part,
-                             ulna_error *error)
+/* What moves a tip of the part and what its goal is relative to alike is locked in the part. */
+static ulna_status make_part(const plan *p, const ulna_reach_options *given, int part_count, int group,
+                             ulna_reach_part *part, ulna_error *error)
 {
     const ulna_reach *reach = p->reach;
     ulna_reach_options options = *given;
@@ -232,7 +259,7 @@ static ulna_status make_part(const plan *p, const ulna_reach_options *given, int
         p->upper[j] = reach->upper[part->dof[j]];
         p->strength[j] = (given->strength ? given->strength : reach->model->strength)[part->dof[j]];
         p->distance_weight[j] = given->distance_weight ? given->distance_weight[part->dof[j]] : 1;
-        p->locked[j] = reach->locked[part->dof[j]];
+        p->locked[j] = !is_owned(p, group, part->dof[j]);
     }
     weigh_followers(p, given, part);
     for (int c = 0; c < part->nq && reach->posture; c++)
@@ -260,14 +287,17 @@ static ulna_status make_parts(plan *p, ulna_reach *reach, const ulna_reach_optio
         }
     if (groups == 1 && dofs == reach->nv)
         return ULNA_OK;
+    memset(reach->idle, 1, (size_t)reach->nv);
     for (int i = 0; i < reach->tip_count && status == ULNA_OK; i++) {
         if (p->group[i] != i)
             continue;
         ulna_reach_part *part = &reach->part[reach->part_count++];
         keep_bodies(p, i);
+        for (int j = 0; j < reach->nv; j++)
+            reach->idle[j] &= !p->keep[reach->model->dof_body[j]];
         status = number_part(p, i, part);
         if (status == ULNA_OK)
-            status = make_part(p, given, groups, part, error);
+            status = make_part(p, given, groups, i, part, error);
     }
     return status;
 }
@@ -330,47 +360,73 @@ static const double *part_numbers(const int *index, int count, const double *who
     return share;
 }
 
-/* All that is large or true of one part is so of the whole; distances add up as the norm has it. */
-static void merge(const ulna_reach *reach, const ulna_reach_part *part, const ulna_reach_result *from,
-                  ulna_reach_result *to)
+static void write_own(const ulna_reach_part *part, const double *share, double *q)
 {
-    int first = part == reach->part;
-    double a = first ? 0 : to->distance, b = from->distance;
-    if (first || (to->reached && !from->reached))
-        to->worst = part->tip[from->worst];
-    to->reached = from->reached && (first || to->reached);
-    to->position_error = fmax(first ? 0 : to->position_error, from->position_error);
-    to->rotation_error = fmax(first ? 0 : to->rotation_error, from->rotation_error);
-    to->iterations = (first ? 0 : to->iterations) + from->iterations;
-    to->restarts = (first ? 0 : to->restarts) + from->restarts;
-    to->at_limits = (first ? 0 : to->at_limits) + from->at_limits;
-    to->jumped = from->jumped || (!first && to->jumped);
-    to->out_of_time = from->out_of_time || (!first && to->out_of_time);
-    to->distance = reach->options.norm == ULNA_REACH_NORM_LARGEST ? fmax(a, b) : hypot(a, b);
+    for (int i = 0; i < part->own_count; i++)
+        q[part->coordinate[part->own[i]]] = share[part->own[i]];
 }
 
-ulna_status ulna_parts_solve(ulna_reach_work *work, ulna_reach_mode mode, const ulna_reach_goal *goals,
+/* What a search of one part adds to that of the whole. */
+static void add_effort(const ulna_reach_result *from, ulna_reach_result *to)
+{
+    to->iterations += from->iterations;
+    to->restarts += from->restarts;
+    to->out_of_time |= from->out_of_time;
+}
+
+/* Is q, in which followers have come to their masters since, what the only part was judged at? */
+static int is_as_judged(const ulna_reach *reach, const double *share, const double *q)
+{
+    const ulna_reach_part *part = &reach->part[0];
+    for (int c = 0; c < part->nq; c++)
+        if (q[part->coordinate[c]] != share[c])
+            return 0;
+    return 1;
+}
+
+ulna_status ulna_parts_place(ulna_reach_work *work, const ulna_reach_query *query, const double *share, double *q,
+                             ulna_reach_result *result)
+{
+    const ulna_reach *reach = work->reach;
+    write_own(&reach->part[0], share, q);
+    result->worst = reach->part[0].tip[result->worst];
+    if (reach->model->nc == 0)
+        return ULNA_OK;
+    ulna_reach_clamp(reach, reach->lower, reach->upper, q);
+    return is_as_judged(reach, share, q) ? ULNA_OK : ulna_reach_judge(work, query, q, result, NULL);
+}
+
+/* One part is judged by its own forward pass, which all that counts goes into; several by one over all. */
+ulna_status ulna_parts_solve(ulna_reach_work *work, const ulna_reach_query *query, const ulna_reach_goal *goals,
                              const double *max_step, double *q, ulna_reach_result *result)
 {
     const ulna_reach *reach = work->reach;
+    ulna_reach_result own, sum = {0};
     ulna_status status = ULNA_OK;
     memcpy(work->best, work->seed, (size_t)reach->nq * sizeof *q);
     for (int i = 0; i < reach->part_count && status == ULNA_OK; i++) {
         const ulna_reach_part *part = &reach->part[i];
-        ulna_reach_result own;
         const double *steps = max_step ? part_numbers(part->dof, part->nv, max_step, work->step) : NULL;
         part_numbers(part->coordinate, part->nq, work->seed, work->trial);
-        status =
-            ulna_reach_step(work->part[i], mode, part_goals(work, part, goals), work->trial, steps, work->trial, &own);
+        status = ulna_reach_step(work->part[i], query->mode, part_goals(work, part, goals), work->trial, steps,
+                                 work->trial, &own);
         if (status != ULNA_OK)
             break;
-        merge(reach, part, &own, result);
-        for (int c = 0; c < part->nq; c++)
-            work->best[part->coordinate[c]] = work->trial[c];
+        add_effort(&own, &sum);
+        write_own(part, work->trial, work->best);
+    }
+    if (status != ULNA_OK)
+        return status;
+    if (reach->part_count == 1) {
+        status = ulna_parts_place(work, query, work->trial, work->best, &own);
+        sum = own;
+    } else {
+        ulna_reach_clamp(reach, reach->lower, reach->upper, work->best);
+        status = ulna_reach_judge(work, query, work->best, &sum, NULL);
     }
     if (status == ULNA_OK) {
-        ulna_model_couple(reach->model, work->best);
         memcpy(q, work->best, (size_t)reach->nq * sizeof *q);
+        *result = sum;
     }
     return status;
 }
@@ -415,20 +471,21 @@ static int choose_used(ulna_reach_work *work, int capacity)
 }
 
 /* Combination `number`, counted with the used solutions as digits. */
-static void combine(ulna_reach_work *work, int number, double *q, ulna_reach_result *result)
+static ulna_status combine(ulna_reach_work *work, const ulna_reach_query *query, int number, double *q,
+                           ulna_reach_result *result)
 {
     const ulna_reach *reach = work->reach;
     memcpy(q, work->seed, (size_t)reach->nq * sizeof *q);
+    *result = (ulna_reach_result){0};
     for (int i = 0; i < reach->part_count; i++) {
         const ulna_reach_part *part = &reach->part[i];
         int digit = number % work->part_used[i];
-        const double *from = all_of(work, i) + (size_t)digit * (size_t)part->nq;
         number /= work->part_used[i];
-        merge(reach, part, &work->part_result[ULNA_PART_ALL * (size_t)i + (size_t)digit], result);
-        for (int c = 0; c < part->nq; c++)
-            q[part->coordinate[c]] = from[c];
+        add_effort(&work->part_result[ULNA_PART_ALL * (size_t)i + (size_t)digit], result);
+        write_own(part, all_of(work, i) + (size_t)digit * (size_t)part->nq, q);
     }
-    ulna_model_couple(reach->model, q);
+    ulna_reach_clamp(reach, reach->lower, reach->upper, q);
+    return ulna_reach_judge(work, query, q, result, NULL);
 }
 
 static void sort_by_distance(ulna_reach_work *work, int count, double *q, ulna_reach_result *results)
@@ -446,58 +503,62 @@ static void sort_by_distance(ulna_reach_work *work, int count, double *q, ulna_r
         }
 }
 
+/* Those that are reached, nearest first; if there are none, the first combination. */
+static ulna_status combine_all(ulna_reach_work *work, const ulna_reach_query *query, int capacity, double *q,
+                               ulna_reach_result *results, int *count)
+{
+    ulna_status status = ULNA_OK;
+    int rows = choose_used(work, capacity), found = 0;
+    size_t nq = (size_t)work->reach->nq;
+    for (int i = 0; i < rows && status == ULNA_OK; i++) {
+        status = combine(work, query, i, q + (size_t)found * nq, &results[found]);
+        found += status == ULNA_OK && results[found].reached;
+    }
+    if (status == ULNA_OK && found == 0)
+        return combine(work, query, 0, q, results);
+    sort_by_distance(work, found, q, results);
+    *count = found;
+    return status;
+}
+
+/* The only part fills the list itself: its rows are then spread, the last first. */
+static ulna_status spread_all(ulna_reach_work *work, const ulna_reach_query *query, double *q,
+                              ulna_reach_result *results, int *count)
+{
+    const size_t nq = (size_t)work->reach->nq, share = (size_t)work->reach->part[0].nq;
+    ulna_status status = ULNA_OK;
+    int kept = 0;
+    for (int i = *count > 0 ? *count - 1 : 0; i >= 0 && status == ULNA_OK; i--) {
+        memcpy(work->trial, q + (size_t)i * share, share * sizeof *q);
+        memcpy(q + (size_t)i * nq, work->seed, nq * sizeof *q);
+        status = ulna_parts_place(work, query, work->trial, q + (size_t)i * nq, &results[i]);
+    }
+    for (int i = 0; i < *count && status == ULNA_OK; i++) {
+        if (!results[i].reached)
+            continue;
+        memmove(q + (size_t)kept * nq, q + (size_t)i * nq, nq * sizeof *q);
+        results[kept++] = results[i];
+    }
+    *count = kept;
+    return status;
+}
+
 /* A part that reaches nothing has its closest configuration alone. */
-ulna_status ulna_parts_all(ulna_reach_work *work, const ulna_reach_goal *goals, int capacity, double *q,
-                           ulna_reach_result *results, int *count)
+ulna_status ulna_parts_all(ulna_reach_work *work, const ulna_reach_query *query, const ulna_reach_goal *goals,
+                           int capacity, double *q, ulna_reach_result *results, int *count)
 {
     const ulna_reach *reach = work->reach;
-    int room = capacity < ULNA_PART_ALL ? capacity : ULNA_PART_ALL, reached = 1;
+    int alone = reach->part_count == 1, room = capacity < ULNA_PART_ALL ? capacity : ULNA_PART_ALL;
     *count = 0;
     for (int i = 0; i < reach->part_count; i++) {
         const ulna_reach_part *part = &reach->part[i];
         part_numbers(part->coordinate, part->nq, work->seed, work->trial);
-        /* A single part may fill the list itself: its rows are then spread, the last first. */
-        int alone = reach->part_count == 1;
         ulna_status status =
             ulna_reach_all(work->part[i], part_goals(work, part, goals), work->trial, alone ? capacity : room,
                            alone ? q : all_of(work, i), alone ? results : work->part_result + ULNA_PART_ALL * (size_t)i,
                            alone ? count : &work->part_found[i]);
         if (status != ULNA_OK)
             return status;
-        reached &= alone || work->part_found[i] > 0;
     }
-    if (reach->part_count > 1) {
-        int rows = choose_used(work, capacity);
-        for (int i = 0; i < rows; i++)
-            combine(work, i, q + (size_t)i * (size_t)reach->nq, &results[i]);
-        sort_by_distance(work, rows, q, results);
-        *count = reached ? rows : 0;
-        return ULNA_OK;
-    }
-    const ulna_reach_part *part = &reach->part[0];
-    for (int i = *count > 0 ? *count - 1 : 0; i >= 0; i--) {
-        memcpy(work->trial, q + (size_t)i * (size_t)part->nq, (size_t)part->nq * sizeof *q);
-        double *row = q + (size_t)i * (size_t)reach->nq;
-        memcpy(row, work->seed, (size_t)reach->nq * sizeof *q);
-        for (int c = 0; c < part->nq; c++)
-            row[part->coordinate[c]] = work->trial[c];
-        ulna_model_couple(reach->model, row);
-        results[i].worst = part->tip[results[i].worst];
-    }
-    return ULNA_OK;
-}
-
-ulna_status ulna_parts_measure(ulna_reach_work *work, const ulna_reach_goal *goals, const double *q,
-                               ulna_reach_error *errors)
-{
-    const ulna_reach *reach = work->reach;
-    ulna_status status = ULNA_OK;
-    for (int i = 0; i < reach->part_count && status == ULNA_OK; i++) {
-        const ulna_reach_part *part = &reach->part[i];
-        part_numbers(part->coordinate, part->nq, q, work->trial);
-        status = ulna_reach_measure(work->part[i], part_goals(work, part, goals), work->trial, work->error);
-        for (int t = 0; t < part->tip_count && status == ULNA_OK; t++)
-            errors[part->tip[t]] = work->error[t];
-    }
-    return status;
+    return alone ? spread_all(work, query, q, results, count) : combine_all(work, query, capacity, q, results, count);
 }

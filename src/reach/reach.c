@@ -105,6 +105,7 @@ static void take_arrays(ulna_reach *reach, ulna_arena *arena, int has_posture)
         *per_dof[i] = ulna_arena_take(arena, nv, sizeof(double));
     reach->locked = ulna_arena_take(arena, nv, 1);
     reach->turns = ulna_arena_take(arena, nv, 1);
+    reach->idle = ulna_arena_take(arena, nv, 1);
     reach->posture = has_posture ? ulna_arena_take(arena, (size_t)reach->nq, sizeof(double)) : NULL;
     reach->tip = ulna_arena_take(arena, tips, sizeof *reach->tip);
     reach->part = ulna_arena_take(arena, tips, sizeof *reach->part);
@@ -196,9 +197,11 @@ static void copy_options(ulna_reach *reach, const ulna_reach_options *given)
         reach->strength[j] = given->strength ? given->strength[j] : model->strength[j];
         reach->locked[j] = (given->locked && given->locked[j]) || !(reach->strength[j] > 0);
         reach->even[j] = 1;
+        reach->idle[j] = 0;
         reach->unit[j] = ulna_segment_is_translation(segment) ? reach->length : 1;
         reach->turns[j] = segment <= ULNA_SEGMENT_RZ;
     }
+    ulna_model_limit_masters(model, reach->lower, reach->upper);
     follow_masters(reach);
     weigh_joints(reach, given);
     if (given->posture)
@@ -294,14 +297,6 @@ ulna_status ulna_reach_create(const ulna_model *model, int tip_count, const ulna
                               const ulna_reach_options *options, const ulna_allocator *allocator, ulna_reach **result,
                               ulna_error *error)
 {
-    return ulna_reach_create_scaled(model, tip_count, tips, options, model ? model->length_scale : 1, allocator, result,
-                                    error);
-}
-
-ulna_status ulna_reach_create_scaled(const ulna_model *model, int tip_count, const ulna_reach_tip *tips,
-                                     const ulna_reach_options *options, double length, const ulna_allocator *allocator,
-                                     ulna_reach **result, ulna_error *error)
-{
     if (result)
         *result = NULL;
     if (!model || !tips || !result)
@@ -309,6 +304,14 @@ ulna_status ulna_reach_create_scaled(const ulna_model *model, int tip_count, con
     if (tip_count < 1 || tip_count > model->nb)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "%d tips: there must be 1 to %d, no more than bodies", tip_count,
                          model->nb);
+    return ulna_reach_create_scaled(model, tip_count, tips, options, model->length_scale, allocator, result, error);
+}
+
+ulna_status ulna_reach_create_scaled(const ulna_model *model, int tip_count, const ulna_reach_tip *tips,
+                                     const ulna_reach_options *options, double length, const ulna_allocator *allocator,
+                                     ulna_reach **result, ulna_error *error)
+{
+    *result = NULL;
     ulna_reach_options standard = ulna_reach_options_default();
     const ulna_reach_options *given = options ? options : &standard;
     ulna_status status = check_options(given, model, error);

@@ -7,7 +7,8 @@
  *   tree.c     the general solve: starts, attempts by the solver on the tree, which answer is best
  *   branches.c starts for tips on common joints, from the tables of their chains
  *   rows.c     least squares on the rows of the tips, where the elimination on the tree does not serve
- *   calls.c    the public calls: one problem, many, a path, all solutions; wrapping, limits, the flag `reached`
+ *   calls.c    the public calls: one problem, many, a path, all solutions; wrapping, limits
+ *   judge.c    what an answer may claim: errors, limits, mimics, constraints, by one forward pass at the q that is returned
  *   chain*.c   the fast solve of one tip on a serial chain (chain.h)
  */
 #ifndef ULNA_SRC_REACH_H
@@ -69,6 +70,8 @@ typedef struct ulna_reach_part {
     struct ulna_reach *reach;
     int tip_count, nv, nq;
     int *tip, *dof, *coordinate; /* their numbers in the whole; one block, at `tip` */
+    int own_count,
+        *own; /* of its coordinates, those that it decides about: it has the others, but they are another part's, or nobody's */
     size_t bytes;
 } ulna_reach_part;
 
@@ -93,6 +96,7 @@ struct ulna_reach {
     double *even;            /* nv: ones, for steps without strengths */
     double *unit;            /* nv: 1 for rotations, `length` for translations */
     unsigned char *turns;    /* nv: 1 for rotations that are the same pose after a whole turn */
+    unsigned char *idle;     /* nv: 1 for joints that are on the way to no tip */
 
     ulna_tip *tip;                           /* tip_count */
     double far;                              /* goals farther away than this are refused */
@@ -189,32 +193,38 @@ ulna_status ulna_parts_create(ulna_reach *reach, const ulna_reach_tip *tips, con
 void ulna_parts_destroy(ulna_reach *reach);
 ulna_status ulna_parts_work_create(ulna_reach_work *work, ulna_error *error);
 void ulna_parts_work_destroy(ulna_reach_work *work);
-/* As ulna_reach_step, from work->seed. */
-ulna_status ulna_parts_solve(ulna_reach_work *work, ulna_reach_mode mode, const ulna_reach_goal *goals,
+/* As ulna_reach_step, from query->seed, which is that of the work. */
+ulna_status ulna_parts_solve(ulna_reach_work *work, const ulna_reach_query *query, const ulna_reach_goal *goals,
                              const double *max_step, double *q, ulna_reach_result *result);
-ulna_status ulna_parts_all(ulna_reach_work *work, const ulna_reach_goal *goals, int capacity, double *q,
-                           ulna_reach_result *results, int *count);
-ulna_status ulna_parts_measure(ulna_reach_work *work, const ulna_reach_goal *goals, const double *q,
-                               ulna_reach_error *errors);
+/* The answer of the only part, its coordinates in `share`, as one of the whole, over q, which is the seed. */
+ulna_status ulna_parts_place(ulna_reach_work *work, const ulna_reach_query *query, const double *share, double *q,
+                             ulna_reach_result *result);
+ulna_status ulna_parts_all(ulna_reach_work *work, const ulna_reach_query *query, const ulna_reach_goal *goals,
+                           int capacity, double *q, ulna_reach_result *results, int *count);
 
 /* ---- calls.c: shared by both solves ------------------------------------------------------------------------------------- */
 
 /* One solve, with all checks. max_step as of ulna_reach_path, or NULL. q may be the seed. */
 ulna_status ulna_reach_step(ulna_reach_work *work, ulna_reach_mode mode, const ulna_reach_goal *goals,
                             const double *seed, const double *max_step, double *q, ulna_reach_result *result);
+/* Adds whole turns so that q is near the seed, inside the limits; moves rounding beyond limits onto them. */
+void ulna_reach_wrap(const ulna_reach *reach, const ulna_reach_query *query, double *q);
+/* Moves coordinates into the limits; coupled ones follow their masters. */
+void ulna_reach_clamp(const ulna_reach *reach, const double *lower, const double *upper, double *q);
+
+/* ---- judge.c ----------------------------------------------------------------------------------------------------------- */
+
 /* Errors of all tips by forward kinematics at q. */
 ulna_status ulna_reach_errors(ulna_reach_work *work, const ulna_target *target, const double *q,
                               ulna_reach_error *errors);
-/* Adds whole turns so that q is near the seed, inside the limits; moves rounding beyond limits onto them. */
-void ulna_reach_wrap(const ulna_reach *reach, const ulna_reach_query *query, double *q);
 /* Distance from the seed and whether a joint jumped. */
 double ulna_reach_distance(const ulna_reach *reach, const double *from, const double *q, double *step, int *jumped);
-/* Fills all of `result` that follows from q: errors, flag, limits, distance. Constraints: `kept`. */
-ulna_status ulna_reach_judge(ulna_reach_work *work, const ulna_reach_query *query, const double *q, int kept,
-                             ulna_reach_result *result);
-
-/* Moves coordinates into the limits; coupled ones follow their masters. */
-void ulna_reach_clamp(const ulna_reach *reach, const double *lower, const double *upper, double *q);
+/* Is q inside the limits, with followers where their masters have them? Counts the DOFs on a limit. */
+int ulna_reach_allows(const ulna_reach *reach, const double *q, int *at_limits);
+/* Fills all of `result` that follows from q, by a forward pass over the whole of it: errors, flag, limits, distance. `violation` (may be NULL): the
+ * largest error of a constraint, m or rad. */
+ulna_status ulna_reach_judge(ulna_reach_work *work, const ulna_reach_query *query, const double *q,
+                             ulna_reach_result *result, double *violation);
 
 /* ---- branches.c ------------------------------------------------------------------------------------------------------ */
 

@@ -16,7 +16,6 @@
 #include <math.h>
 #include <string.h>
 
-#define KEPT 1e-6  /* constraints violated by no more are kept: metres, radians */
 #define SAME 0.1   /* radians: solutions that differ by less in every joint are the same */
 #define CLOSE 0.5  /* of options.jump: a solution as near as this to the seed need not be compared with others */
 #define POLISH 300 /* iterations for the closest configuration */
@@ -137,18 +136,6 @@ static ulna_status set_goals(search *s)
     return status;
 }
 
-static int are_kept(search *s, ulna_reach_form form)
-{
-    ulna_work *evaluated = ulna_solver_work(s->work->solver[form]);
-    int kept = 1;
-    for (int i = 0; i < s->work->reach->options.constraint_count; i++) {
-        double error;
-        kept &= ulna_work_constraint_error(evaluated, s->work->reach->first_constraint + i, &error) == ULNA_OK &&
-                !(error > KEPT);
-    }
-    return kept;
-}
-
 /* What goals are first solved by, the other one slides. */
 static ulna_reach_form first_form(const search *s)
 {
@@ -162,7 +149,8 @@ static ulna_status attempt(search *s, ulna_reach_form form, double *q, ulna_reac
     const ulna_reach *reach = work->reach;
     ulna_result solved = {0};
     ulna_status status = ULNA_OK;
-    int kept = 1, by_rows = reach->uses_rows && !s->is_sliding;
+    double violation = 0;
+    int by_rows = reach->uses_rows && !s->is_sliding;
     *result = (ulna_reach_result){0};
     *cost = (double)INFINITY;
     s->attempts++;
@@ -173,15 +161,14 @@ static ulna_status attempt(search *s, ulna_reach_form form, double *q, ulna_reac
         status = ulna_solve(work->solver[form], q, &solved);
         s->iterations += solved.iterations;
         s->out_of_time |= solved.stop == ULNA_STOP_TIME;
-        kept = status == ULNA_OK && are_kept(s, form);
     }
     if (status == ULNA_ERR_NUMBER)
         return ULNA_OK;
     if (status != ULNA_OK)
         return status;
     ulna_reach_wrap(reach, s->query, q);
-    status = ulna_reach_judge(work, s->query, q, kept, result);
-    *cost = kept ? 0 : solved.constraint_violation * solved.constraint_violation;
+    status = ulna_reach_judge(work, s->query, q, result, &violation);
+    *cost = violation * violation;
     for (int i = 0; i < reach->tip_count; i++)
         for (int k = 0; k < 6; k++) {
             double off = work->error[i].axis[k] * (k < 3 ? 1 : reach->tip[i].length);
@@ -451,5 +438,9 @@ ulna_status ulna_tree_all(ulna_reach_work *work, const ulna_reach_query *query, 
             insert(&s, capacity, q, results, count);
     }
     status = restore(&s, status);
-    return status == ULNA_OK && *count == 0 ? ulna_tree_solve(work, query, q, results) : status;
+    if (status != ULNA_OK || *count > 0)
+        return status;
+    status = ulna_tree_solve(work, query, q, results);
+    *count = status == ULNA_OK && results[0].reached;
+    return status;
 }
