@@ -34,8 +34,8 @@ typedef struct ulna_marker_template {
 } ulna_marker_template;
 
 /*
- * Reads a table: marker, bone, left, up, forward, spread left, spread up, spread forward. Millimetres, or what a line such as
- * "# unit: cm" says, from the bone's joint, on the skeleton at rest; x, y and z where the names of its bones do not say which way is
+ * Reads a table: marker, bone, left, up, forward, spread left, spread up, spread forward. Millimetres, or the unit of
+ * names such as left_cm, or of a line "# unit: cm", from the bone's joint, on the skeleton at rest; x, y and z where the names of its bones do not say which way is
  * left. One spread counts for all three directions; without a spread it is 20 mm. `markers` is overwritten, and empty after a failure.
  */
 ULNA_API ulna_status ulna_marker_template_load(const char *path, const ulna_model *model, ulna_marker_template *markers,

@@ -58,8 +58,9 @@ ULNA_API ulna_status ulna_marker_set_add(ulna_marker_set *set, const char *marke
 /* The markers that the model itself has. */
 ULNA_API ulna_status ulna_marker_set_from_model(ulna_marker_set *set, const ulna_model *model);
 /*
- * A table: marker, bone, x, y, z and optionally weight and three deviations; metres, or the unit of a line "# unit: mm" above. Commas, semicolons or
- * tabs, with quotes as in RFC 4180; a first line of headings may be there; lines that begin with # are comments. Errors name
+ * A table: marker, bone, x, y, z and optionally weight and three deviations; metres, or the unit of a first line of headings, "marker,bone,x_mm,y_mm,z_mm",
+ * or of a line "# unit: mm" above. Further columns "offsets" and "lengths" may say "undetermined" and "others" (see ulna_marker_set). Commas,
+ * semicolons or tabs, with quotes as in RFC 4180; lines that begin with # are comments. Errors name
  * the line; bones that the model does not have, and markers that are listed twice, are errors. The writer refuses what would
  * not be read back as it is (ULNA_ERR_UNSUPPORTED): names with line ends or bytes that are not UTF-8.
  * From a file, and into one; complete, or not at all. `error` has the path.

@@ -79,7 +79,17 @@ double ulna_marker_set_length_scale(const ulna_model *model, const ulna_marker_s
 
 /* ---- the table ------------------------------------------------------------------------------------------------------ */
 
-enum { FEWEST_CELLS = 5, WEIGHT = 5, TEMPLATE_CELLS = 8, MOST_CELLS = 9, SPREADS = 3, MOST_BYTES = 16 << 20 };
+/* Besides numbers, two columns may hold notes. */
+enum {
+    FEWEST_CELLS = 5,
+    WEIGHT = 5,
+    TEMPLATE_CELLS = 8,
+    MOST_CELLS = 9,
+    NOTES = 2,
+    ROOM = MOST_CELLS + NOTES,
+    SPREADS = 3,
+    MOST_BYTES = 16 << 20
+};
 
 #define FARTHEST 10.0 /* m, of a template: nothing on a person is so far from a bone */
 
@@ -89,13 +99,25 @@ typedef struct set_reader {
     ulna_marker_set *set;
     ulna_marker_template *places; /* NULL: a line may end with weight and deviations; else, with spreads */
     size_t most_cells;
-    ulna_names names; /* of the markers so far */
+    size_t note_column[NOTES]; /* that the heading names; 0: none */
+    ulna_names names;          /* of the markers so far */
     ulna_error *error;
     double unit;
+    int has_unit;   /* a line or the heading stated it */
     char delimiter; /* of the current row */
 } set_reader;
 
-/* "# unit: mm", "# offsets: undetermined", "# lengths: others" */
+/* What a table may say of all its offsets: "# offsets: undetermined", or a column "offsets" with "undetermined" in its rows. */
+static const struct note {
+    const char *key, *word;
+} notes[NOTES] = {{"offsets", "undetermined"}, {"lengths", "others"}};
+
+static void take_note(set_reader *r, size_t note)
+{
+    *(note == 0 ? &r->set->is_undetermined : &r->set->has_other_lengths) = 1;
+}
+
+/* "# unit: mm", and notes */
 static ulna_status read_comment(set_reader *r)
 {
     ulna_scan line = r->scan;
@@ -103,39 +125,54 @@ static ulna_status read_comment(set_reader *r)
     char name[ULNA_MARKER_NAME];
     if (!ulna_scan_word(&line, "#:", &key) || !ulna_scan_word(&line, "#:,;", &word))
         return ULNA_OK;
-    if (ulna_word_is_like(key, "offsets") && ulna_word_is_like(word, "undetermined"))
-        r->set->is_undetermined = 1;
-    if (ulna_word_is_like(key, "lengths") && ulna_word_is_like(word, "others"))
-        r->set->has_other_lengths = 1;
+    for (size_t i = 0; i < NOTES; i++)
+        if (ulna_word_is_like(key, notes[i].key) && ulna_word_is_like(word, notes[i].word))
+            take_note(r, i);
     if (!ulna_word_is_like(key, "unit"))
         return ULNA_OK;
     ulna_word_copy(word, name, sizeof name);
     r->unit = ulna_unit_metres(name);
+    r->has_unit = 1;
     return r->unit > 0 ? ULNA_OK
                        : ulna_scan_fail(&r->scan, &word, r->error, ULNA_ERR_PARSE, "unknown unit of length '%s'", name);
 }
 
-static size_t cut(const set_reader *r, char delimiter, ulna_word cells[MOST_CELLS])
+/* The cell of a column of notes is taken, and not counted. */
+static int is_note(set_reader *r, size_t column, ulna_word cell)
+{
+    for (size_t i = 0; i < NOTES; i++)
+        if (column > 0 && column == r->note_column[i]) {
+            if (ulna_word_is_like(cell, notes[i].word))
+                take_note(r, i);
+            return 1;
+        }
+    return 0;
+}
+
+static size_t cut(set_reader *r, char delimiter, ulna_word cells[ROOM])
 {
     ulna_row row = ulna_row_start(&r->scan, delimiter);
     ulna_word cell;
     size_t count = 0;
-    for (; count <= MOST_CELLS && ulna_row_next(&row, &cell); count++)
-        if (count < MOST_CELLS)
-            cells[count] = cell;
+    for (size_t column = 0; count <= ROOM && ulna_row_next(&row, &cell); column++)
+        if (!is_note(r, column, cell)) {
+            if (count < ROOM)
+                cells[count] = cell;
+            count++;
+        }
     return count;
 }
 
 /* The cells of the current line, between commas, semicolons or tabs: the first of these that gives numbers where they belong,
  * since numbers may have decimal commas, and tables tabs for their looks. */
-static size_t cut_row(set_reader *r, ulna_word cells[MOST_CELLS])
+static size_t cut_row(set_reader *r, ulna_word cells[ROOM])
 {
     static const char delimiters[] = {',', ';', '\t'};
     for (size_t i = 0; i < sizeof delimiters; i++) {
         double number;
         r->delimiter = delimiters[i];
         size_t count = cut(r, r->delimiter, cells), k = 2;
-        while (k < count && k < MOST_CELLS && (!cells[k].length || ulna_cell_number(cells[k], r->delimiter, &number)))
+        while (k < count && k < ROOM && (!cells[k].length || ulna_cell_number(cells[k], r->delimiter, &number)))
             k++;
         if (k == count && count >= FEWEST_CELLS)
             return count;
@@ -158,6 +195,29 @@ static int is_heading(const set_reader *r, const ulna_word *cells, size_t count)
         if (!cells[k].length || ulna_cell_number(cells[k], r->delimiter, &number))
             return 0;
     return count >= FEWEST_CELLS && find_body(r, cells[1], bone) == ULNA_NONE;
+}
+
+/* "x_mm" states the unit, and "offsets" and "lengths" are columns of notes. */
+static ulna_status read_heading(set_reader *r, const ulna_word *cells, size_t count)
+{
+    for (size_t k = 2; k < count && k < ROOM; k++) {
+        ulna_word name = cells[k];
+        int is_angle;
+        for (size_t i = 0; i < NOTES && k >= FEWEST_CELLS; i++)
+            if (ulna_word_is_like(name, notes[i].key))
+                r->note_column[i] = k;
+        const double unit = ulna_cell_cut_unit(&name, &is_angle);
+        if (unit <= 0)
+            continue;
+        if (is_angle || (r->has_unit && unit != r->unit))
+            return ulna_scan_fail(&r->scan, &cells[k], r->error, ULNA_ERR_PARSE,
+                                  is_angle ? "'%.*s' is an angle, but offsets are lengths"
+                                           : "the unit of '%.*s' is not the one stated before it; give all columns one",
+                                  (int)(cells[k].length < 40 ? cells[k].length : 40), cells[k].text);
+        r->unit = unit;
+        r->has_unit = 1;
+    }
+    return ULNA_OK;
 }
 
 /* One counts for all directions; none is what is usual. */
@@ -205,7 +265,7 @@ static ulna_status read_row(set_reader *r, const ulna_word *cells, size_t count)
     for (size_t k = 2; k < count && r->places; k++)
         if (fabs(numbers[k - 2]) > FARTHEST)
             return ulna_scan_fail(&r->scan, &cells[k], r->error, ULNA_ERR_PARSE,
-                                  "%.3g m is no place on a person: is the unit right? '# unit: cm' changes it",
+                                  "%.3g m is no place on a person: is the unit right? Names such as left_cm state it",
                                   numbers[k - 2]);
     for (size_t k = WEIGHT; k < count; k++)
         if (r->places ? numbers[k - 2] <= 0 : numbers[k - 2] < 0)
@@ -229,7 +289,7 @@ static ulna_status read_table(set_reader *r)
     int rows = 0;
     ulna_status status = ULNA_OK;
     while (status == ULNA_OK && ulna_scan_line(&r->scan)) {
-        ulna_word cells[MOST_CELLS] = {0};
+        ulna_word cells[ROOM] = {0};
         while (r->scan.here < r->scan.end && *r->scan.here == ' ')
             r->scan.here++;
         if (ulna_row_is_blank(&r->scan))
@@ -239,8 +299,7 @@ static ulna_status read_table(set_reader *r)
             continue;
         }
         size_t count = cut_row(r, cells);
-        if (rows++ > 0 || !is_heading(r, cells, count))
-            status = read_row(r, cells, count);
+        status = rows++ > 0 || !is_heading(r, cells, count) ? read_row(r, cells, count) : read_heading(r, cells, count);
     }
     ulna_names_release(&r->names);
     if (status == ULNA_OK && r->set->count == 0)
@@ -372,13 +431,12 @@ ulna_status ulna_marker_set_write_csv(const ulna_marker_set *set, const ulna_mod
     for (size_t i = 0; i < set->count; i++)
         for (int k = 0; k < 3; k++)
             has_deviations |= set->items[i].deviation[k] > 0;
-    ulna_put(&w, "# unit: m\n");
-    if (set->is_undetermined)
-        ulna_put(&w, "# offsets: undetermined\n");
-    if (set->has_other_lengths)
-        ulna_put(&w, "# lengths: others\n");
-    ulna_put(&w, "marker,bone,x,y,z,weight");
-    ulna_put(&w, has_deviations ? ",deviation x,deviation y,deviation z\n" : "\n");
+    const int has_note[NOTES] = {set->is_undetermined, set->has_other_lengths};
+    ulna_put(&w, "marker,bone,x_m,y_m,z_m,weight");
+    ulna_put(&w, has_deviations ? ",deviation_x_m,deviation_y_m,deviation_z_m" : "");
+    for (size_t n = 0; n < NOTES; n++)
+        ulna_print(&w, "%s%s", has_note[n] ? "," : "", has_note[n] ? notes[n].key : "");
+    ulna_put(&w, "\n");
     for (size_t i = 0; i < set->count; i++) {
         const ulna_attachment *item = &set->items[i];
         ulna_put_cell(&w, item->marker);
@@ -388,6 +446,8 @@ ulna_status ulna_marker_set_write_csv(const ulna_marker_set *set, const ulna_mod
             ulna_put(&w, ",");
             ulna_put_number(&w, k < 3 ? item->offset[k] : k == 3 ? item->weight : item->deviation[k - 4]);
         }
+        for (size_t n = 0; n < NOTES; n++)
+            ulna_print(&w, "%s%s", has_note[n] ? "," : "", has_note[n] ? notes[n].word : "");
         ulna_put(&w, "\n");
     }
     return ulna_writer_finish(&w, "the marker set", error);

@@ -348,14 +348,42 @@ static void little_memory_is_no_reason_to_hang(void **state)
     ulna_test_tool_shell(tool, "ulimit -v 400000; timeout 60 " ULNA_TEST_CLI " compare -m pinv,hybrid --frames 1 >out");
 }
 
+/* pandas.read_csv(path) and its like take the first line for the names, and know no comments. */
+static void tables_are_read_as_they_are(void **state)
+{
+    ulna_test_tool *tool = *state;
+    static const char *const lines[] = {
+        "sample t",
+        "solve -q -s t/human.asf -m t/walk.c3d --frames 1:40 -o o/walk.csv",
+        "convert t/human.asf t/walk-true.amc -o o/motion.csv",
+        "convert t/human.asf t/walk-true.amc -o o/motion-mm.csv --unit mm",
+        "convert t/walk.c3d -o o/markers.csv",
+        "convert t/walk.c3d -o o/markers-mm.csv --unit mm",
+        "calibrate -q -s t/human.asf -m t/walk.c3d --frames 1:200 -o o/whole.csv",
+        "calibrate -q -s t/human.asf -m t/walk.c3d --frames 1:5 -o o/undetermined.csv",
+        "reach human -t left_hand -g '0.2 0.3 0.5' -o o/reach.csv",
+        "global human --goal 'left_hand 0.2 0.3 0.5' -o o/pose.csv",
+        "batch -q t -s t/human.asf -o o/batch --formats csv --no-reports",
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        if (ulna_test_tool_run(tool, lines[i]) > 1)
+            fail_msg("%s: %s%s", lines[i], tool->out, tool->err);
+    assert_true(ulna_test_tool_tables(tool, "o") >= 11);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, ulna_test_tool_open, ulna_test_tool_close)
     const struct CMUnitTest tests[] = {
-        TEST(every_file_option_is_listed),  TEST(no_output_is_an_input),
-        TEST(other_names_are_not_refused),  TEST(no_file_in_a_folder_is_an_input),
-        TEST(signals_leave_nothing_behind), TEST(pipes_that_nobody_reads_do_not_hold_signals),
-        TEST(ignored_signals_stay_ignored), TEST(little_memory_is_no_reason_to_hang),
+        TEST(every_file_option_is_listed),
+        TEST(no_output_is_an_input),
+        TEST(other_names_are_not_refused),
+        TEST(no_file_in_a_folder_is_an_input),
+        TEST(tables_are_read_as_they_are),
+        TEST(signals_leave_nothing_behind),
+        TEST(pipes_that_nobody_reads_do_not_hold_signals),
+        TEST(ignored_signals_stay_ignored),
+        TEST(little_memory_is_no_reason_to_hang),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

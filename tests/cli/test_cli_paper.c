@@ -226,6 +226,7 @@ static void everything_runs_without_data(void **state)
     snprintf(quoted, sizeof quoted, "quasi-Newton 10 %.2f cm", cm);
     assert_near(cm, member(facts(object, "table4"), "bfgs_10", "cm"), 1e-9 * cm);
     ulna_test_says(page, quoted); /* the sentence, too, is made from a file */
+    assert_true(ulna_test_tool_tables(tool, "out") > 20);
     ulna_test_says(page, "table4-facts.csv");
     ulna_test_says(page, "23.78");
     ulna_test_says(page, "dg_03-05_02");

@@ -209,8 +209,8 @@ static void check_motion(const char *name, const target *t, const ulna_content *
     double apart = bodies_apart(skeleton->model, clip, model, &first.clip), most = t->is_single ? 5e-6 : 1e-10;
     if (!(apart <= most))
         fail_msg("%s as %s: bodies are up to %g m apart", name, ulna_format_name(t->format), apart);
-    int is_timed =
-        clip->frame_seconds > 0 && (t->format != ULNA_FORMAT_MOT || clip->frame_count > 1); /* one row has no step */
+    int is_timed = clip->frame_seconds > 0 && (clip->frame_count > 1 || /* one row has no step */
+                                               (t->format != ULNA_FORMAT_MOT && t->format != ULNA_FORMAT_CSV));
     if (is_timed && first.clip.frame_seconds != clip->frame_seconds)
         fail_msg("%s as %s: %.17g s between frames, not %.17g", name, ulna_format_name(t->format),
                  first.clip.frame_seconds, clip->frame_seconds);
@@ -295,7 +295,8 @@ static void check_markers(const char *name, const target *t, const ulna_recordin
     assert_int_equal(first.recording.first_frame, /* C3D counts from 1 */
                      t->format == ULNA_FORMAT_C3D && recording->first_frame < 1 ? 1 : recording->first_frame);
     double step = recording->frame_seconds, most_step = t->format == ULNA_FORMAT_C3D ? 1e-7 * step : 0;
-    if (step > 0 && !(fabs(first.recording.frame_seconds - step) <= most_step))
+    int is_timed = step > 0 && (recording->frame_count > 1 || t->format != ULNA_FORMAT_CSV); /* one row has no step */
+    if (is_timed && !(fabs(first.recording.frame_seconds - step) <= most_step))
         fail_msg("%s as %s: %.17g s between frames", name, ulna_format_name(t->format), first.recording.frame_seconds);
     ulna_text twice = written(name, t->format, NULL, NULL, &first.recording);
     assert_same_bytes(name, t->format, &once, &twice);

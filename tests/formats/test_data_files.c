@@ -153,7 +153,7 @@ static const expected recordings[] = {
     {"c3d/s28_BTS_type1.c3d", ULNA_FORMAT_C3D, .markers = 28, .missing = 1796, .frames = 296, .seconds = 0.01, .unit_m = 0.001},
     {"cmu/02_01.c3d", ULNA_FORMAT_C3D, .markers = 41, .frames = 343, .first = 50, .seconds = 1 / 120.0, .unit_m = 0.001, .up = 'z'},
     {"hand/dexretarget_human_joint_right.csv", ULNA_FORMAT_CSV, .markers = 21, .frames = 621, .is_from_zero = 1, .unit_m = 1,
-     .remarks = {"no unit of length is given (a line such as '# lengths: mm'); metres are assumed",
+     .remarks = {"no unit of length is given (all names such as 'LASI.x_mm', or a line '# lengths: mm'); metres are assumed",
                  "1 marker is at zero in every frame, such as 'wrist'"}},
     {"hdm05/HDM_dg_01-03_01_120.c3d", ULNA_FORMAT_C3D, .markers = 44, .frames = 3498, .seconds = 1 / 120.0, .unit_m = 0.001},
     {"hdm05/HDM_dg_03-02_02_120.c3d", ULNA_FORMAT_C3D, .markers = 44, .frames = 5861, .seconds = 1 / 120.0, .unit_m = 0.001},

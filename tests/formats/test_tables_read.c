@@ -292,19 +292,63 @@ static void csv_of_joints(void **state)
     memcpy(clip.q, q, sizeof q);
     clip.first_frame = 7;
     ulna_text text = written(ULNA_FORMAT_CSV, model, &clip, NULL, NULL, NULL);
-    assert_string_equal(text.data,
-                        "# angles: degrees\n# lengths: m\nframe,hip,slide_tx,\"a,\"\"b\"\"\"\n7,45,0.125,-90\n");
+    assert_string_equal(text.data, "frame,hip_deg,slide_tx_m,\"a,\"\"b\"\"_deg\"\n7,45,0.125,-90\n");
     ulna_text_release(&text);
     clip.frame_seconds = 0.01;
     options.unit_m = 1e-3;
     options.degrees = 0;
     options.digits = 3;
+    assert_int_equal(ulna_clip_resize(&clip, 3, 2), ULNA_OK);
+    memcpy(clip.q + 3, q, sizeof q);
     text = written(ULNA_FORMAT_CSV, model, &clip, NULL, &options, NULL);
-    assert_string_equal(text.data, "# angles: radians\n# lengths: mm\n# rate: 100\ntime,hip,slide_tx,\"a,\"\"b\"\"\"\n"
-                                   "0.06,0.785,125,-1.57\n");
+    assert_string_equal(text.data, "time_s,hip_rad,slide_tx_mm,\"a,\"\"b\"\"_rad\"\n"
+                                   "0.06,0.785,125,-1.57\n0.07,0.785,125,-1.57\n");
+    c = content_of_text(text.data, ULNA_FORMAT_UNKNOWN, model);
+    assert_int_equal(c.remarks.count, 0);
+    assert_true(c.clip.frame_seconds == 0.01 && c.clip.first_frame == 7 && !c.source.degrees &&
+                c.source.unit_m == 1e-3);
+    assert_true(at(&c, 0, 0) == 0.785 && at(&c, 1, 1) == 0.125);
+    ulna_content_release(&c);
     ulna_text_release(&text);
     ulna_clip_release(&clip);
     ulna_model_destroy(model);
+}
+
+/* The unit ends the name of a column, unless the skeleton itself has names that end so. */
+static void csv_units_in_names(void **state)
+{
+    (void)state;
+    const char *const names[] = {"arm_deg", "rail_tx"}, *const both[] = {"a", "a_deg"};
+    ulna_model *model = chain_of(names, 2), *doubled = chain_of(both, 2);
+    static const struct {
+        const char *text;
+        double hip, rail;
+        int remarks;
+    } tables[] = {
+        {"frame,arm_deg_rad,rail_tx_mm\n1,2,3000\n", 2, 3, 0},
+        {"frame,arm_deg (rad),rail_tx [mm]\n1,2,3000\n", 2, 3, 0},
+        {"# lengths: mm\nframe,arm_deg_rad,rail_tx_mm\n1,2,3000\n", 2, 3, 0},
+        {"frame,arm_deg,rail_tx\n1,90,3\n", 90 * DEGREES, 3, 2},
+        {"# angles: radians\nframe,arm_deg\n1,2\n", 2, 0, 2},
+    };
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        ulna_content c = content_of_text(tables[i].text, ULNA_FORMAT_CSV, model);
+        assert_true(at(&c, 0, 0) == tables[i].hip && at(&c, 0, 1) == tables[i].rail);
+        assert_int_equal(c.remarks.count, tables[i].remarks);
+        ulna_content_release(&c);
+    }
+    ulna_content c = content_of_text("frame,a_rad,a_deg_rad\n1,2,3\n", ULNA_FORMAT_CSV, doubled);
+    assert_true(at(&c, 0, 0) == 2 && at(&c, 0, 1) == 3);
+    ulna_content_release(&c);
+    c = content_of_text("frame,A.x (mm),A.y (mm),A.z (mm)\n1,1,2,3\n", ULNA_FORMAT_UNKNOWN, NULL);
+    assert_string_equal(c.recording.names[0], "A");
+    assert_true(c.recording.positions[2] == 0.003 && c.remarks.count == 0);
+    ulna_content_release(&c);
+    c = content_of_text("time_s,a_x_cm,a_y_cm,a_z_cm,a_visibility\n0,1,2,3,1\n1,1,2,3,0\n", ULNA_FORMAT_UNKNOWN, NULL);
+    assert_true(c.recording.marker_count == 1 && c.recording.positions[0] == 0.01);
+    ulna_content_release(&c);
+    ulna_model_destroy(model);
+    ulna_model_destroy(doubled);
 }
 
 static void csv_defects(void **state)
@@ -328,6 +372,9 @@ static void csv_defects(void **state)
         {"time,A.x,A.y,B.z\n0,1,2,3\n", 0, ULNA_ERR_STATE, 1, 0, "not markers"},
         {"time,A.x,A.z,A.y\n0,1,2,3\n", 0, ULNA_ERR_STATE, 1, 0, "not markers"},
         {"time,A.x,A.y,A.z\n", 0, ULNA_ERR_PARSE, 1, 0, "no rows of values follow"},
+        {"time,A.x_m,A.y_m,A.z_mm\n0,1,2,3\n", 0, ULNA_ERR_PARSE, 1, 18, "'A.z_mm' is not that of the columns"},
+        {"# lengths: mm\nframe,A.x_m,A.y_m,A.z_m\n0,1,2,3\n", 0, ULNA_ERR_PARSE, 2, 7, "'A.x_m'"},
+        {"time,a_deg,b_tx_rad\n0,1,2\n", 1, ULNA_ERR_PARSE, 1, 12, "'b_tx_rad'"},
         {"time,A.x,A.y,A.z\n0,1,?,3\n", 0, ULNA_ERR_PARSE, 2, 5, "'?' is not a position"},
         {"time,a,b_tx\n0,1,\n", 1, ULNA_ERR_PARSE, 2, 5, "'' is not a number"},
         {"time,a,b_tx\n0,1\n", 1, ULNA_ERR_PARSE, 2, 0, "has 2 values, but 3 columns"},
@@ -494,6 +541,7 @@ int main(void)
         cmocka_unit_test(what_mot_looks_like),
         cmocka_unit_test(csv_of_markers),
         cmocka_unit_test(csv_of_joints),
+        cmocka_unit_test(csv_units_in_names),
         cmocka_unit_test(csv_defects),
         cmocka_unit_test(what_is_a_table_and_what_is_not),
         cmocka_unit_test(values_without_columns),

@@ -50,9 +50,18 @@ static void marker_tables_are_read_and_written(void **state)
     assert_true(set.items[0].weight == 0.5 && set.items[1].weight == 1 && set.items[1].deviation[1] == 0);
     assert_true(fabs(set.items[0].deviation[2] - 0.006) < 1e-15 && fabs(set.items[1].deviation[0] - 0.007) < 1e-15);
     assert_int_equal(ulna_marker_set_write_csv(&set, model, &sink, &error), ULNA_OK);
-    assert_non_null(strstr(text.data, "weight,deviation x,deviation y,deviation z"));
+    assert_non_null(strstr(text.data, "marker,bone,x_m,y_m,z_m,weight,deviation_x_m,deviation_y_m,deviation_z_m\n"));
     assert_int_equal(read_set(model, text.data, &again, &error), ULNA_OK);
     assert_memory_equal(again.items, set.items, set.count * sizeof *set.items);
+    ulna_text_release(&text);
+    set.is_undetermined = set.has_other_lengths = 1; /* in columns of their own */
+    assert_int_equal(ulna_marker_set_write_csv(&set, model, &sink, &error), ULNA_OK);
+    assert_non_null(strstr(text.data, "deviation_z_m,offsets,lengths\nA,flange,0.001,0.002,0.003,0.5,0.004,0.005,0.006,"
+                                      "undetermined,others\n"));
+    ulna_marker_set_release(&again);
+    assert_int_equal(read_set(model, text.data, &again, &error), ULNA_OK);
+    assert_memory_equal(again.items, set.items, set.count * sizeof *set.items);
+    assert_true(again.is_undetermined && again.has_other_lengths);
     ulna_text_release(&text);
     set.items[0].deviation[1] = NAN;
     assert_says(ulna_marker_set_write_csv(&set, model, &sink, &error), ULNA_ERR_NUMBER, "deviation");
@@ -76,6 +85,25 @@ static void marker_tables_are_read_and_written(void **state)
     assert_says(read_set(model, "\"A,flange,1,2,3\n", &set, &error), ULNA_ERR_PARSE, "marker, bone, x, y, z");
     assert_says(read_set(model, "A,flange,1e999,2,3\n", &set, &error), ULNA_ERR_PARSE, "1e999");
     assert_says(read_set(model, "# unit: km\nA,flange,1e308,2,3\n", &set, &error), ULNA_ERR_PARSE, "1e308");
+
+    /* the heading states the unit, in any of the usual ways, and has columns of notes */
+    static const char *const headings[] = {"marker,bone,x_cm,y_cm,z_cm,weight", "marker,bone,X (cm),Y (cm),Z (cm)",
+                                           "name,body,x [cm],y,z,weight", "# unit: cm\nmarker,bone,x_cm,y_cm,z_cm"};
+    for (size_t i = 0; i < sizeof headings / sizeof *headings; i++) {
+        char table[160];
+        snprintf(table, sizeof table, "%s\nA,flange,10,20,30\n", headings[i]);
+        assert_int_equal(read_set(model, table, &set, &error), ULNA_OK);
+        assert_true(set.items[0].offset[0] == 0.1 && set.items[0].offset[2] == 0.3 && !set.is_undetermined);
+        ulna_marker_set_release(&set);
+    }
+    assert_int_equal(read_set(model, "marker,bone,x,y,z,lengths,offsets\nA,flange,1,2,3,,undetermined\n", &set, &error),
+                     ULNA_OK);
+    assert_true(set.is_undetermined && !set.has_other_lengths && set.items[0].weight == 1);
+    ulna_marker_set_release(&set);
+    assert_says(read_set(model, "# unit: mm\nmarker,bone,x_cm,y_cm,z_cm\nA,flange,1,2,3\n", &set, &error),
+                ULNA_ERR_PARSE, "x_cm");
+    assert_says(read_set(model, "marker,bone,x_cm,y_mm,z_cm\nA,flange,1,2,3\n", &set, &error), ULNA_ERR_PARSE, "y_mm");
+    assert_says(read_set(model, "marker,bone,x_deg,y,z\nA,flange,1,2,3\n", &set, &error), ULNA_ERR_PARSE, "angle");
 
     /* decimal commas between semicolons; commas with tabs for looks; a table without a heading */
     assert_int_equal(read_set(model, "A;flange;0,1;0,2;0,3;0,5\nB,\telbow,\t1,\t2,\t3\n", &set, &error), ULNA_OK);

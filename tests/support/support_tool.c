@@ -85,6 +85,61 @@ void ulna_test_tool_shell(const ulna_test_tool *tool, const char *script)
     assert_int_equal(system(command), 0);
 }
 
+/* The cells of a line of a table, cut apart in place at commas outside of quotes (RFC 4180); `at` moves behind the line. */
+static int cut_line(char **at, char *cells[], int most)
+{
+    int count = 0, is_quoted = 0;
+    cells[count++] = *at;
+    for (; **at && (is_quoted || **at != '\n'); ++*at) {
+        is_quoted ^= **at == '"';
+        if (is_quoted || **at != ',')
+            continue;
+        assert_true(count < most);
+        **at = 0;
+        cells[count++] = *at + 1;
+    }
+    assert_false(is_quoted);
+    if (**at)
+        *(*at)++ = 0;
+    return count;
+}
+
+static void check_table(char *text, const char *name)
+{
+    enum { MOST = 1000 };
+    char *names[MOST], *cells[MOST], *at = text, *end;
+    const int columns = cut_line(&at, names, MOST);
+    for (int i = 0; i < columns; i++) {
+        if (!*names[i] || *names[i] == '#' || (strtod(names[i], &end), !*end))
+            fail_msg("%s: '%s' is no name of a column", name, names[i]);
+        for (int k = 0; k < i; k++)
+            assert_string_not_equal(names[k], names[i]);
+    }
+    for (int line = 2; *at; line++) {
+        const int count = cut_line(&at, cells, MOST);
+        if (count != columns || *cells[0] == '#' || (columns == 1 && !*cells[0]))
+            fail_msg("%s:%d: %d cells, not %d, or a comment: '%s'", name, line, count, columns, cells[0]);
+    }
+}
+
+int ulna_test_tool_tables(const ulna_test_tool *tool, const char *folder)
+{
+    char line[256], path[512];
+    int count = 0;
+    snprintf(line, sizeof line, "find %s/%s -name '*.csv'", tool->folder, folder);
+    FILE *files = popen(line, "r");
+    assert_non_null(files);
+    for (; fgets(path, sizeof path, files); count++) {
+        size_t size;
+        path[strcspn(path, "\n")] = 0;
+        char *text = ulna_test_read_file(path, &size);
+        check_table(text, path);
+        free(text);
+    }
+    assert_int_equal(pclose(files), 0);
+    return count;
+}
+
 void ulna_test_says(const char *text, const char *part)
 {
     if (!strstr(text, part))

@@ -33,6 +33,10 @@ void ulna_test_tool_shell(const ulna_test_tool *tool, const char *script);
 /* The whole file of the folder, with a zero byte at its end; free() it. */
 char *ulna_test_tool_file(const ulna_test_tool *tool, const char *name);
 
+/* Fails the test unless each file *.csv below this folder can be read as it is by programs for tables: the first line names all
+ * columns, each by another name, every line has as many cells as the first, and no line is empty or a comment. Returns how many. */
+int ulna_test_tool_tables(const ulna_test_tool *tool, const char *folder);
+
 /* Fails the test unless the part occurs in the text. */
 void ulna_test_says(const char *text, const char *part);
 

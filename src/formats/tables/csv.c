@@ -1,18 +1,17 @@
 /*
  * CSV: a table of markers or of joint values, a line of names and a line per frame.
  *
- *     # lengths: m                          # angles: degrees
- *     # rate: 120                           # lengths: m
- *     frame,time,LASI.x,LASI.y,LASI.z       # rate: 120
- *     1,0,0.1,0.2,0.3                       time,pelvis.Tx,hip.Rz,knee
- *                                           0,0.5,12.5,40
+ *     frame,time_s,LASI.x_m,LASI.y_m,LASI.z_m      time_s,pelvis.Tx_m,hip.Rz_deg,knee_deg
+ *     1,0,0.1,0.2,0.3                              0,0.5,12.5,40
  *
  * Read as markers if the columns are NAME.x, NAME.y, NAME.z (or _x, X, ...), with NAME.visibility or without, else as joint values
  * of a skeleton that is at hand. Cells are separated by commas, semicolons (then decimal commas are read too, as spreadsheets in many countries write
- * them) or tabs. What the file does not state is assumed: metres and degrees.
+ * them) or tabs. Units end the names of all columns, or stand in lines above them, "# lengths: mm", "# angles: radians",
+ * "# rate: 120". What the file does not state is assumed: metres and degrees.
  *
  * Written with joint values if there are any, else with markers; degrees and metres unless asked otherwise; commas, decimal
- * points, quotes where a name needs them (RFC 4180), an empty cell for a marker that is missing.
+ * points, quotes where a name needs them (RFC 4180), an empty cell for a marker that is missing. The first line is the one of names,
+ * and every line has as many cells, so that programs for tables read the file as it is.
  */
 #include <stdio.h>
 #include <string.h>
@@ -81,8 +80,10 @@ static void choose_unit(ulna_table *t, int matters)
         return;
     t->unit_m = 1;
     if (matters)
-        ulna_remarks_add(&t->content->remarks, 0, -1,
-                         "no unit of length is given (a line such as '# lengths: mm'); metres are assumed");
+        ulna_remarks_add(
+            &t->content->remarks, 0, -1,
+            "no unit of length is given (all names such as 'LASI.x_mm', or a line '# lengths: mm'); metres are "
+            "assumed");
 }
 
 static ulna_status read_markers(ulna_table *t)
@@ -122,8 +123,10 @@ static ulna_status read_joints(ulna_table *t)
         if (ulna_model_dof_coordinate(model, dof) != ULNA_NONE)
             *(ulna_model_dof_is_translation(model, dof) ? &lengths : &angles) = 1;
     if (angles && t->degrees < 0)
-        ulna_remarks_add(&t->content->remarks, 0, -1,
-                         "no unit of angles is given (a line such as '# angles: radians'); degrees are assumed");
+        ulna_remarks_add(
+            &t->content->remarks, 0, -1,
+            "no unit of angles is given (all names such as 'knee_rad', or a line '# angles: radians'); degrees are "
+            "assumed");
     choose_unit(t, lengths);
     t->content->source = (ulna_source){.unit_m = t->unit_m, .degrees = t->degrees != 0, .text = "joint values"};
     return ulna_joint_table_read(t);
@@ -143,6 +146,73 @@ static void find_columns(ulna_table *t)
     }
 }
 
+/* The parts of a quaternion, and how visible a key point is. */
+static int is_without_unit(ulna_word name)
+{
+    size_t from = name.length;
+    while (from > 0 && !strchr("._-: ", name.text[from - 1]))
+        from--;
+    return from > 0 && ulna_word_is_listed((ulna_word){name.text + from, name.length - from},
+                                           "qx qy qz qw visibility confidence conf score likelihood presence v c");
+}
+
+/* Do the names of all columns end with units? A single one is a part of its name. */
+static int have_units(const ulna_table *t)
+{
+    int units = 0, is_angle;
+    for (size_t i = t->first; i < t->columns.count; i++) {
+        ulna_word name = t->columns.items[i];
+        if (ulna_cell_cut_unit(&name, &is_angle) > 0)
+            units++;
+        else if (!is_without_unit(name))
+            return 0;
+    }
+    return units > 0;
+}
+
+/* Cuts units off the names and takes them. Returns the first name whose unit contradicts those before it; of length 0 if none does. */
+static ulna_word take_units(ulna_table *t)
+{
+    ulna_word odd = {0};
+    for (size_t i = t->first; i < t->columns.count; i++) {
+        const ulna_word whole = t->columns.items[i];
+        int is_angle = 0;
+        const double unit = ulna_cell_cut_unit(&t->columns.items[i], &is_angle);
+        if (unit > 0 && (is_angle ? t->degrees >= 0 && t->degrees != (unit < 1) : t->unit_m > 0 && t->unit_m != unit))
+            odd = odd.length ? odd : whole;
+        else if (unit > 0 && is_angle)
+            t->degrees = unit < 1;
+        else if (unit > 0)
+            t->unit_m = unit;
+    }
+    return odd;
+}
+
+/* Names of a skeleton may end like units themselves: then it knows none of them without these ends. */
+static ulna_status read_units(ulna_table *t, int *has_markers)
+{
+    const double unit_m = t->unit_m;
+    const int degrees = t->degrees, has_units = have_units(t);
+    const ulna_word odd = has_units ? take_units(t) : (ulna_word){0};
+    int is_known = 1;
+    ulna_status status = ulna_table_has_markers(t, has_markers);
+    if (status == ULNA_OK && has_units && !*has_markers && t->options->model)
+        status = ulna_joint_columns(t, &is_known);
+    if (status == ULNA_OK && !is_known) {
+        t->unit_m = unit_m;
+        t->degrees = degrees;
+        ulna_cells_release(&t->columns);
+        return ulna_table_names(t);
+    }
+    if (status == ULNA_OK && odd.length)
+        return ulna_scan_fail(
+            &t->scan, &odd, t->error, ULNA_ERR_PARSE,
+            "the unit of '%.*s' is not that of the columns or lines before it; give lengths one unit, and "
+            "angles one",
+            (int)(odd.length < 40 ? odd.length : 40), odd.text);
+    return status;
+}
+
 static ulna_status read_table(ulna_table *t)
 {
     double number;
@@ -158,7 +228,7 @@ static ulna_status read_table(ulna_table *t)
     if (t->columns.count <= t->first || ulna_cell_number(t->columns.items[0], t->delimiter, &number))
         return ulna_scan_fail(&t->scan, NULL, t->error, ULNA_ERR_PARSE,
                               "this line should name the columns: time or frame, and markers or degrees of freedom");
-    status = ulna_table_has_markers(t, &has_markers);
+    status = read_units(t, &has_markers);
     if (status != ULNA_OK)
         return status;
     return has_markers ? read_markers(t) : read_joints(t);
@@ -173,30 +243,24 @@ ulna_status ulna_csv_read(const char *data, size_t length, const ulna_read_optio
 
 /* ---- writing ------------------------------------------------------------------------------------------------------ */
 
-/* Frames per second; 0 if they are unknown. */
-static double put_units(ulna_writer *out, const char *angles, double unit, double frame_seconds)
+/* Frames per second; 0 if they are unknown, or if a single frame leaves no time between two that could say so. */
+static double rate_of(double frame_seconds, int frames)
 {
-    double rate = ulna_sane_step(frame_seconds) > 0 ? ulna_frame_rate(frame_seconds) : 0;
-    if (angles)
-        ulna_print(out, "# angles: %s\n", angles);
-    ulna_print(out, "# lengths: %s\n", ulna_length_unit_name(unit));
-    if (rate > 0)
-        ulna_print(out, "# rate: %g\n", rate);
-    return rate;
+    return frames > 1 && ulna_sane_step(frame_seconds) > 0 ? ulna_frame_rate(frame_seconds) : 0;
 }
 
 static ulna_status write_markers(const ulna_writing *w, ulna_writer *out, double unit, ulna_error *error)
 {
     const ulna_recording *r = w->recording;
-    char name[ULNA_MARKER_NAME], column[ULNA_MARKER_NAME + 4];
+    char name[ULNA_MARKER_NAME], column[ULNA_MARKER_NAME + 8];
     if (r->marker_count == 0)
         return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "there are frames, but no markers to write");
-    double rate = put_units(out, NULL, unit, r->frame_seconds);
-    ulna_put(out, rate > 0 ? "frame,time" : "frame");
+    double rate = rate_of(r->frame_seconds, r->frame_count);
+    ulna_put(out, rate > 0 ? "frame,time_s" : "frame");
     for (int m = 0; m < r->marker_count; m++) {
         ulna_marker_name_of(r, m, name);
         for (int axis = 'x'; axis <= 'z'; axis++) {
-            snprintf(column, sizeof column, "%s.%c", name, axis);
+            snprintf(column, sizeof column, "%s.%c_%s", name, axis, ulna_length_unit_name(unit));
             ulna_put(out, ",");
             ulna_put_cell(out, column);
         }
@@ -212,7 +276,7 @@ static ulna_status write_joints(const ulna_writing *w, ulna_writer *out, double 
     ulna_status status = ulna_joint_table_check(w, error);
     if (status != ULNA_OK)
         return status;
-    double rate = put_units(out, w->options->degrees ? "degrees" : "radians", unit, w->clip->frame_seconds);
+    double rate = rate_of(w->clip->frame_seconds, w->clip->frame_count);
     if (w->recording)
         ulna_remarks_add(w->remarks, 0, -1, "a CSV file holds one table: the markers are left out");
     return ulna_put_joint_table(out, w, ',', rate > 0 ? 1 / rate : 0, unit, error);

@@ -9,12 +9,13 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "formats/markers.h"
 #include "formats/text/names.h"
 #include "math/math3.h"
 
 /* ---- coordinates -------------------------------------------------------------------------------------------------- */
 
-enum { LABEL = 288 /* a body's name, a suffix, a zero byte */ };
+enum { LABEL = 288 /* a body's name, a suffix, a unit, a zero byte */ };
 
 /* What each coordinate is, for its label and its unit. */
 typedef struct coordinates {
@@ -58,6 +59,15 @@ static double scale_of(const coordinates *list, int c, double unit_m, double ang
 {
     int dof = list->dof[c];
     return dof < 0 ? 1 : ulna_model_dof_is_translation(list->model, dof) ? unit_m : angle;
+}
+
+static const char *unit_of(const coordinates *list, int c, double unit_m, int degrees)
+{
+    int dof = list->dof[c];
+    return dof < 0                                           ? ""
+           : ulna_model_dof_is_translation(list->model, dof) ? ulna_length_unit_name(unit_m)
+           : degrees                                         ? "deg"
+                                                             : "rad";
 }
 
 static void put_label(const coordinates *list, int c, char text[LABEL])
@@ -414,8 +424,8 @@ ulna_status ulna_joint_table_check(const ulna_writing *writing, ulna_error *erro
 }
 
 /* In a line there are no control characters, and between tabs no blanks: they would begin another column where files are read
- * by words. Returns 1 if the name had to be changed for that. */
-static int put_name(ulna_writer *out, char delimiter, char text[LABEL])
+ * by words. Returns 1 if the name had to be changed for that. Between commas, the unit ends the name. */
+static int put_name(ulna_writer *out, char delimiter, char text[LABEL], const char *unit)
 {
     int is_changed = delimiter == '\t' && without_blanks(text);
     for (char *at = text; *at; at++)
@@ -424,8 +434,11 @@ static int put_name(ulna_writer *out, char delimiter, char text[LABEL])
     ulna_print(out, "%c", delimiter);
     if (delimiter == '\t')
         ulna_put(out, text);
-    else
+    else {
+        size_t length = strlen(text);
+        snprintf(text + length, LABEL - length, "%s%s", *unit ? "_" : "", unit);
         ulna_put_cell(out, text);
+    }
     return is_changed;
 }
 
@@ -438,10 +451,10 @@ ulna_status ulna_put_joint_table(ulna_writer *out, const ulna_writing *writing, 
     char text[LABEL];
     int changed = 0;
     ulna_status status = fill_coordinates(&list, writing->model, &clip->allocator);
-    ulna_put(out, step > 0 ? "time" : "frame");
+    ulna_put(out, step <= 0 ? "frame" : delimiter == ',' ? "time_s" : "time");
     for (int c = 0; c < clip->coordinate_count && status == ULNA_OK; c++) {
         put_label(&list, c, text);
-        changed += put_name(out, delimiter, text);
+        changed += put_name(out, delimiter, text, unit_of(&list, c, unit, writing->options->degrees));
     }
     for (int f = 0; f < clip->frame_count && status == ULNA_OK && out->status == ULNA_OK; f++) {
         const double *q = ulna_clip_frame(clip, f);

@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "formats/text/numbers.h"
+#include "math/math3.h"
 
 /* ---- cells -------------------------------------------------------------------------------------------------------- */
 
@@ -182,6 +183,27 @@ int ulna_cell_copy(ulna_word cell, char *text, size_t size)
         at += cell.text[at] == '"' && at + 1 < cell.length && cell.text[at + 1] == '"';
     }
     return ulna_word_copy((ulna_word){plain, used}, text, size) && at >= cell.length;
+}
+
+double ulna_cell_cut_unit(ulna_word *name, int *is_angle)
+{
+    char unit[32];
+    size_t end = name->length, from;
+    const char close = end ? name->text[end - 1] : 0, open = close == ']' ? '[' : close == ')' ? '(' : '_';
+    end -= open != '_';
+    for (from = end; from > 0 && name->text[from - 1] != open; from--)
+        ;
+    if (from < 2 || !ulna_word_copy((ulna_word){name->text + from, end - from}, unit, sizeof unit))
+        return 0;
+    const ulna_word word = {unit, strlen(unit)};
+    const int is_degrees = ulna_word_is_listed(word, "deg degrees");
+    *is_angle = is_degrees || ulna_word_is_listed(word, "rad radians");
+    const double scale = is_degrees ? ULNA_PI / 180 : *is_angle ? 1 : ulna_unit_metres(unit);
+    for (from--; scale > 0 && from > 0 && is_blank(name->text[from - 1]);)
+        from--;
+    if (scale > 0)
+        name->length = from;
+    return name->length ? scale : 0;
 }
 
 /* ---- writing ------------------------------------------------------------------------------------------------------ */

@@ -53,6 +53,9 @@ int ulna_cell_number(ulna_word cell, char delimiter, double *value);
 int ulna_cell_value(ulna_word cell, char delimiter, double scale, double *value);
 /* A copy with a zero byte at its end in UTF-8; doubled quotes become one. Returns 1 if nothing was cut. */
 int ulna_cell_copy(ulna_word cell, char *text, size_t size);
+/* Cuts the unit off the name of a column: "mm" off "knee_mm", "knee [mm]" and "knee (mm)". Returns metres per unit of a length,
+ * radians per unit of an angle (`is_angle` is 1 then), or 0 if the name ends with no unit; it stays as it is then. */
+double ulna_cell_cut_unit(ulna_word *name, int *is_angle);
 /* Writes a text as a cell between commas: in quotes if it needs them. */
 void ulna_put_cell(ulna_writer *writer, const char *text);
 /* Writes value / scale so that ulna_cell_value reads the same bits, or if `scale` is no power of ten as ulna_put_scaled does
