@@ -317,6 +317,28 @@ static int show(void *context, int done, int total)
     return 0;
 }
 
+/* The model with the markers of the set where the set has them. */
+static ulna_status put_markers(const ulna_model *model, const ulna_marker_set *set, ulna_model **marked,
+                               ulna_error *error)
+{
+    ulna_builder *builder = NULL;
+    ulna_status status = ulna_builder_from_model(model, NULL, &builder, error);
+    for (size_t i = 0; i < set->count && status == ULNA_OK; i++) {
+        const ulna_attachment *item = &set->items[i];
+        int m = 0;
+        while (m < ulna_model_marker_count(model) && strcmp(ulna_model_marker_name(model, m), item->marker) != 0)
+            m++;
+        status =
+            m < ulna_model_marker_count(model)
+                ? ulna_builder_set_marker(builder, m, item->body, item->offset, item->weight, error)
+                : ulna_builder_add_marker(builder, item->marker, item->body, item->offset, item->weight, NULL, error);
+    }
+    if (status == ULNA_OK)
+        status = ulna_builder_build(builder, NULL, marked, error);
+    ulna_builder_destroy(builder);
+    return status;
+}
+
 static int run(const cli *tool, json_t *object, calibrate_job *job, ulna_error *error)
 {
     progress bar;
@@ -337,9 +359,8 @@ static int run(const cli *tool, json_t *object, calibrate_job *job, ulna_error *
         status = ulna_calibrate(job->take, &options, &job->result, error);
     }
     if (status == ULNA_OK && job->static_path) { /* the lengths as if they were the take's */
-        job->result.model = job->lengths.model;
+        status = put_markers(job->lengths.model, &job->result.set, &job->result.model, error);
         job->result.scale = job->lengths.scale;
-        job->lengths.model = NULL;
         job->lengths.scale = NULL;
     }
     progress_end(&bar);
@@ -580,7 +601,7 @@ static const cli_option options[] = {
      "Write a CSV table of marker, bone, offset in metres and weight, for `ulna solve --attach`."},
     {"model-out", 0, "FILE",
      "Write the skeleton with the new bone lengths, in the format of the extension: .json (a model file), .asf, .bvh, .gltf or "
-     ".glb."},
+     ".glb. Model files and glTF hold the markers that were found, too."},
     {0},
 };
 

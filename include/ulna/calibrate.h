@@ -123,7 +123,7 @@ typedef struct ulna_length_trial {
 typedef struct ulna_calibration {
     ulna_marker_set set;             /* the take's, with the offsets that were found: for a take to track */
     ulna_calibrated_marker *markers; /* set.count; NULL with options.evaluate_only */
-    ulna_model *model;               /* with the new bone lengths; NULL without options.scale */
+    ulna_model *model;               /* with the new bone lengths, and the set's markers; NULL without options.scale */
     double *scale;                   /* one factor per body of the skeleton; NULL without options.scale */
     double *limit_violation; /* per body: share of its limited angles that are more than 5 degrees beyond them */
     double *deviation;       /* per body: m, standard deviation of its joint's place; 0 if it has none, NaN unknown */

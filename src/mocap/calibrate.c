@@ -418,6 +418,20 @@ static int count_bodies(const ulna_marker_set *set)
     return count;
 }
 
+/* The markers of the model that was found are those of the set. */
+static ulna_status put_markers(ulna_calibration *result, ulna_error *error)
+{
+    ulna_model *marked = NULL;
+    if (!result->model)
+        return ULNA_OK;
+    ulna_status status = ulna_model_with_markers(result->model, &result->set, &result->set.allocator, &marked, error);
+    if (status == ULNA_OK) {
+        ulna_model_destroy(result->model);
+        result->model = marked;
+    }
+    return status;
+}
+
 ulna_status ulna_calibrate(const ulna_take *take, const ulna_calibrate_options *options, ulna_calibration *result,
                            ulna_error *error)
 {
@@ -438,6 +452,8 @@ ulna_status ulna_calibrate(const ulna_take *take, const ulna_calibrate_options *
                                    : calibrate(take, o, result, error);
     if (status == ULNA_OK && o->try_lengths && !o->scale && !o->evaluate_only && !o->is_static && !o->other_take_count)
         status = ulna_calibrate_try_lengths(take, o, result, error);
+    if (status == ULNA_OK)
+        status = put_markers(result, error);
     if (status != ULNA_OK) {
         ulna_calibration_release(result);
         return status;

@@ -45,7 +45,7 @@ static const ulna_keypoint rows[] = {
     {"collar clavicle", 1, "clavicle collar shoulder", "", {0}, ULNA_KEYPOINT_JOINT, .5},
     {"shoulder", 1, ARM, "", {0}, ULNA_KEYPOINT_JOINT, 1},
     {"elbow", 1, FOREARM, ARM, {0}, ULNA_KEYPOINT_JOINT, 1},
-    {"wrist", 1, "hand wrist", FOREARM, {0}, ULNA_KEYPOINT_JOINT, 1},
+    {"wrist", 1, ULNA_BONES_HAND, FOREARM, {0}, ULNA_KEYPOINT_JOINT, 1},
     {"hand", 1, "fingers handmiddle1 middle1 handindex1", "hand", {0}, ULNA_KEYPOINT_JOINT, .5},
     {"pinky", 1, "", "hand wrist", {0, 0, -.035}, ULNA_KEYPOINT_PLACE, .3},
     {"index", 1, "", "hand wrist", {0, 0, .025}, ULNA_KEYPOINT_PLACE, .3},

@@ -24,7 +24,8 @@
 #define CHEST "upperback upperspine spine2 chest1 chest2 chest thorax spine1 uppertorso spine torso"
 #define ARM ULNA_BONES_ARM
 #define FOREARM "radius forearm lowerarm loarm elbow"
-#define WRIST "wrist " FOREARM " hand"
+/* A bone called wrist is a part of the forearm if there is a hand too, but not if the forearm is called elbow. */
+#define WRIST "elbow hand&wrist " FOREARM " wrist hand"
 #define FINGER_JOINTS "fingers finger handmiddle1 handindex1"
 #define FINGERS FINGER_JOINTS " hand wrist"
 #define THIGH ULNA_BONES_THIGH
@@ -52,9 +53,9 @@ static const ulna_spot table[] = {
     {"ELB ELBOW LEL ELBOWLAT", ULNA_SIDED, ARM, ULNA_ARM, NULL, 1, {-.005, .045, -.025}, {.02, .015, .02}, {.015, .015, .015}, {0}},
     {"MEL ELBIN ELBOWMED ELBOWMEDIAL", ULNA_SIDED, ARM, ULNA_ARM, NULL, 1, {-.005, -.045, .025}, {.02, .02, .02}, {.015, .015, .015}, {0}},
     {"FRM FRA FOREARM", ULNA_SIDED, FOREARM, ULNA_ARM, NULL, .6, {0, .04, -.03}, {.06, .03, .04}, {0}, {0}},
-    {"WRA IWR WRISTA WRISTLAT", ULNA_SIDED, WRIST, ULNA_ARM, "hand", 0, {-.015, .035, .055}, {.02, .02, .02}, {.015, .02, .02}, {0}},
-    {"WRB OWR WRISTB WRISTMED", ULNA_SIDED, WRIST, ULNA_ARM, "hand", 0, {-.015, .035, -.055}, {.02, .02, .025}, {.015, .02, .02}, {0}},
-    {"WRI WRIST", ULNA_SIDED, WRIST, ULNA_ARM, "hand", 0, {-.01, .03, 0}, {.02, .02, .02}, {.02, .02, .02}, {0}},
+    {"WRA IWR WRISTA WRISTLAT", ULNA_SIDED, WRIST, ULNA_ARM, ULNA_BONES_HAND, 0, {-.015, .035, .055}, {.02, .02, .02}, {.015, .02, .02}, {.25, 0, 0}},
+    {"WRB OWR WRISTB WRISTMED", ULNA_SIDED, WRIST, ULNA_ARM, ULNA_BONES_HAND, 0, {-.015, .035, -.055}, {.02, .02, .025}, {.015, .02, .02}, {.25, 0, 0}},
+    {"WRI WRIST", ULNA_SIDED, WRIST, ULNA_ARM, ULNA_BONES_HAND, 0, {-.01, .03, 0}, {.02, .02, .02}, {.02, .02, .02}, {.25, 0, 0}},
     {"FIN FINGER HAND", ULNA_SIDED, FINGERS, ULNA_ARM, FINGER_JOINTS, 0, {.035, .035, 0}, {.02, .02, .02}, {.02, .02, .02}, {.08, 0, 0}},
     {"THM THUMB", ULNA_SIDED, "thumb thumb1 handthumb1 hand wrist", ULNA_ARM, "thumb thumb1 handthumb1", 0, {.02, .02, 0}, {.02, .02, .02}, {.02, .02, .02}, {.04, 0, .04}},
     {"FWT ASI ASIS", ULNA_MIDDLE_SIDED, HIPS, ULNA_MID_HIPS, NULL, 0, {.135, .11, .06}, {.014, .021, .021}, {.015, .015, .015}, {0}},
@@ -134,15 +135,30 @@ static int is_bone(const char *plain, const char *bone, char side)
     return 0;
 }
 
+static int find_named(const ulna_model *model, const char *bone, char side)
+{
+    char plain[NAME];
+    for (int b = 0; b < model->nb; b++) {
+        ulna_plain_name(ulna_model_body_name(model, b), plain);
+        if (is_bone(plain, bone, side))
+            return b;
+    }
+    return ULNA_NONE;
+}
+
 int ulna_bone_find(const ulna_model *model, const char *bones, char side)
 {
-    char bone[NAME], plain[NAME];
-    while (next_word(&bones, bone))
-        for (int b = 0; b < model->nb; b++) {
-            ulna_plain_name(ulna_model_body_name(model, b), plain);
-            if (is_bone(plain, bone, side))
-                return b;
+    char bone[NAME];
+    while (next_word(&bones, bone)) {
+        const char *name = strchr(bone, '&');
+        int found = find_named(model, name ? name + 1 : bone, side);
+        if (name && found != ULNA_NONE) {
+            bone[name - bone] = 0;
+            found = find_named(model, bone, side) == ULNA_NONE ? ULNA_NONE : found;
         }
+        if (found != ULNA_NONE)
+            return found;
+    }
     return ULNA_NONE;
 }
 

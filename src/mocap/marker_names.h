@@ -8,9 +8,11 @@
 #include "ulna/calibrate.h"
 #include "ulna/kinematics.h"
 
-/* Names of bones in common skeletons, without what says the side; the likeliest first. */
+/* Names of bones in common skeletons, without what says the side; the likeliest first. "elbow&wrist" is the wrist of a skeleton that has an
+ * elbow too. */
 #define ULNA_BONES_TOP "thorax upperspine spine3 spine2 chest2 chest1 chest uppertorso upperback spine1 spine torso"
 #define ULNA_BONES_ARM "humerus upperarm uparm arm shoulder shldr"
+#define ULNA_BONES_HAND "elbow&wrist hand wrist"
 #define ULNA_BONES_THIGH "femur thigh upleg upperleg hip"
 #define ULNA_BONES_SHANK "tibia shank calf shin lowerleg loleg leg knee"
 #define ULNA_BONES_FOOT "foot ankle"

@@ -8,6 +8,7 @@
 #include "formats/text/names.h"
 #include "mocap/marker_names.h"
 #include "mocap/take.h"
+#include "model/builder.h"
 #include "model/model.h"
 #include "ulna/mocap.h"
 
@@ -63,6 +64,26 @@ ulna_status ulna_marker_set_from_model(ulna_marker_set *set, const ulna_model *m
         status = ulna_marker_set_add(set, name, ulna_model_marker_body(model, m), position,
                                      ulna_model_marker_weight(model, m));
     }
+    return status;
+}
+
+ulna_status ulna_model_with_markers(const ulna_model *model, const ulna_marker_set *set,
+                                    const ulna_allocator *allocator, ulna_model **result, ulna_error *error)
+{
+    ulna_builder *builder = NULL;
+    if (!set || !result)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no marker set or no pointer for the model given");
+    *result = NULL;
+    ulna_status status = ulna_builder_from_model(model, allocator, &builder, error);
+    if (status == ULNA_OK)
+        ulna_builder_remove_markers(builder);
+    for (size_t i = 0; i < set->count && status == ULNA_OK; i++) {
+        const ulna_attachment *item = &set->items[i];
+        status = ulna_builder_add_marker(builder, item->marker, item->body, item->offset, item->weight, NULL, error);
+    }
+    if (status == ULNA_OK)
+        status = ulna_builder_build(builder, allocator, result, error);
+    ulna_builder_destroy(builder);
     return status;
 }
 

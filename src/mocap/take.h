@@ -151,6 +151,9 @@ int ulna_model_directions(const ulna_model *model, const ulna_pose *rest, double
 
 /* Adds the markers of one set to another. */
 ulna_status ulna_marker_set_add_all(const ulna_marker_set *from, ulna_marker_set *to);
+/* The same skeleton with the markers of the set, and no others. */
+ulna_status ulna_model_with_markers(const ulna_model *model, const ulna_marker_set *set,
+                                    const ulna_allocator *allocator, ulna_model **result, ulna_error *error);
 /* All that is known of one marker. */
 ulna_status ulna_marker_set_append(ulna_marker_set *set, const ulna_attachment *item);
 /* As ulna_marker_set_load, from memory. */

@@ -550,6 +550,13 @@ ulna_status ulna_builder_set_marker(ulna_builder *builder, int marker, int body,
     return ULNA_OK;
 }
 
+void ulna_builder_remove_markers(ulna_builder *builder)
+{
+    builder->marker_count = 0; /* the text of their names stays, which nothing refers to */
+    for (size_t i = 0; i < builder->marker_names.capacity; i++)
+        builder->marker_names.slot[i] = 0;
+}
+
 int ulna_builder_find_marker(const ulna_builder *builder, const char *name)
 {
     return find_name(builder, &builder->marker_names, name);

@@ -62,6 +62,8 @@ const char *ulna_builder_body_name(const ulna_builder *builder, int body);
  * pose from any distance. Returns the first DOF whose given rest value is outside, or -1. */
 int ulna_builder_rest(const ulna_builder_body *body, double rest[7]);
 
+/* All of them. */
+void ulna_builder_remove_markers(ulna_builder *builder);
 /* How many DOFs are coupled. */
 size_t ulna_builder_coupling_count(const ulna_builder *builder);
 /* Couplings of the model, from finished bodies and degrees of freedom: chains resolved, limits and rest values of masters and

@@ -257,6 +257,21 @@ static void test_known_offsets(void **state)
     ulna_model_destroy(model);
 }
 
+/* The model that is found has the set that is found, and no other markers. */
+static void check_markers(const ulna_calibration *found)
+{
+    assert_int_equal(ulna_model_marker_count(found->model), found->set.count);
+    for (size_t i = 0; i < found->set.count; i++) {
+        double position[3];
+        const ulna_attachment *item = &found->set.items[i];
+        assert_string_equal(ulna_model_marker_name(found->model, (int)i), item->marker);
+        assert_int_equal(ulna_model_marker_body(found->model, (int)i), item->body);
+        assert_int_equal(ulna_model_marker_position(found->model, (int)i, position), ULNA_OK);
+        assert_memory_equal(position, item->offset, sizeof position);
+        assert_true(ulna_model_marker_weight(found->model, (int)i) == item->weight);
+    }
+}
+
 static void test_known_lengths(void **state)
 {
     (void)state;
@@ -276,6 +291,7 @@ static void test_known_lengths(void **state)
     options.scale = options.symmetric = 1;
     ulna_calibration result = calibrate(model, &truth, &recording, NULL, &options);
     assert_non_null(result.model);
+    check_markers(&result);
     assert_int_equal(result.body_count, nb);
     assert_true(result.rms < 2e-3);
     for (int b = 0; b < nb; b++) {

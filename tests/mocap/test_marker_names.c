@@ -192,12 +192,111 @@ static void fixed_bodies_change_nothing(void **state)
     ulna_model_destroy(model);
 }
 
+/* ---- a single marker on the wrist ---- */
+
+/* Arms of a skeleton of usual size, as files call their bones. */
+typedef struct arm_names {
+    const char *shoulder, *upper, *lower, *wrist,
+        *hand;      /* NULL: it has none. `wrist` begins in the middle of the forearm if there are both */
+    int is_knuckle; /* `wrist` is the hand, and `hand` the fingers */
+    const char *marker_on;
+} arm_names;
+
+static ulna_model *build_arms(const arm_names *arm)
+{
+    const char *const bones[5] = {arm->shoulder, arm->upper, arm->lower, arm->wrist, arm->hand};
+    double length[5] = {.03, .15, .29, .25, arm->is_knuckle ? .08 : .25};
+    if (arm->wrist && arm->hand && !arm->is_knuckle)
+        length[3] = length[4] = .125;
+    ulna_builder *builder;
+    ulna_model *model;
+    ulna_joint joint = ulna_joint_free();
+    const double chest[3] = {0, .50, 0}, up[3] = {0, .2, 0};
+    int body;
+    assert_int_equal(ulna_builder_create(NULL, &builder), ULNA_OK);
+    ulna_builder_add_body(builder, "Hips", ULNA_NONE, NULL, NULL);
+    ulna_builder_set_joint(builder, 0, &joint, NULL);
+    ulna_builder_add_body(builder, "Chest", 0, NULL, NULL);
+    ulna_builder_set_placement(builder, 1, chest, NULL, NULL);
+    ulna_builder_add_body(builder, "Head", 1, NULL, NULL);
+    ulna_builder_set_placement(builder, 2, up, NULL, NULL);
+    joint = ulna_joint_euler("ZXY");
+    ulna_builder_set_joint(builder, 1, &joint, NULL);
+    ulna_builder_set_joint(builder, 2, &joint, NULL);
+    for (int leg = 0; leg < 6; leg++) {
+        static const char *const parts[] = {"rthigh", "lthigh", "rshank", "lshank", "rfoot", "lfoot"};
+        const double at[3] = {leg > 1 ? 0 : leg ? .09 : -.09, leg > 1 ? -.42 : 0, 0};
+        assert_int_equal(ulna_builder_add_body(builder, parts[leg], leg > 1 ? leg + 1 : 0, &body, NULL), ULNA_OK);
+        ulna_builder_set_placement(builder, body, at, NULL, NULL);
+        ulna_builder_set_joint(builder, body, &joint, NULL);
+    }
+    for (int right = 0; right < 2; right++)
+        for (int i = 0, parent = 1; i < 5; i++) {
+            char name[40];
+            const double at[3] = {right ? -length[i] : length[i], 0, 0};
+            if (!bones[i])
+                continue;
+            snprintf(name, sizeof name, "%s%s", right ? "r" : "l", bones[i]);
+            assert_int_equal(ulna_builder_add_body(builder, name, parent, &body, NULL), ULNA_OK);
+            ulna_builder_set_placement(builder, body, at, NULL, NULL);
+            ulna_builder_set_joint(builder, body, &joint, NULL);
+            parent = body;
+        }
+    assert_int_equal(ulna_builder_build(builder, NULL, &model, NULL), ULNA_OK);
+    ulna_builder_destroy(builder);
+    return model;
+}
+
+/* It shows the elbow, whatever the bones are called, and is at the wrist. Two of them are on the forearm too. */
+static void single_wrist_markers_are_on_the_forearm(void **state)
+{
+    (void)state;
+    static const arm_names all[] = {
+        {"collar", "shoulder", "elbow", "wrist", NULL, 0, "lelbow"},
+        {"shoulder", "arm", "forearm", NULL, "hand", 0, "lforearm"},
+        {"clavicle", "humerus", "radius", "wrist", "hand", 0, "lradius"},
+        {"collar", "shoulder", "elbow", "wrist", "hand", 1, "lelbow"},
+        {"clavicle", "upperarm", "lowerarm", NULL, NULL, 0, "llowerarm"},
+        {NULL, "uparm", "loarm", "wrist", NULL, 0, "lloarm"},
+    };
+    static const char *const one[] = {"LSHO", "LELB", "LWRI", "RSHO", "RELB", "RWRI"};
+    static const char *const two[] = {"LSHO", "LELB", "LWRA", "LWRB", "RSHO", "RELB", "RWRA", "RWRB"};
+    for (size_t n = 0; n < sizeof all / sizeof *all; n++)
+        for (int pair = 0; pair < 2; pair++) {
+            ulna_model *model = build_arms(&all[n]);
+            ulna_recording recording = ulna_recording_empty(NULL);
+            ulna_marker_set set = ulna_marker_set_empty(NULL);
+            int count = pair ? 8 : 6;
+            assert_int_equal(ulna_recording_resize(&recording, count, 1), ULNA_OK);
+            for (int i = 0; i < count; i++)
+                snprintf(recording.names[i], sizeof recording.names[0], "%s", pair ? two[i] : one[i]);
+            assert_int_equal(ulna_marker_set_from_names(model, &recording, &set, NULL, NULL), ULNA_OK);
+            const ulna_attachment *item = &set.items[2];
+            const char *body = ulna_model_body_name(model, item->body), *on = all[n].marker_on;
+            if (strcmp(body, pair && strcmp(on, "lradius") == 0 ? "lwrist" : on) != 0)
+                fail_msg("row %zu: %s is on %s, not on %s", n, item->marker, body, on);
+            ulna_pose *pose;
+            double x[3];
+            assert_int_equal(ulna_pose_create(model, NULL, &pose, NULL), ULNA_OK);
+            assert_int_equal(ulna_pose_forward(pose, ulna_model_rest(model)), ULNA_OK);
+            assert_int_equal(ulna_pose_point(pose, item->body, item->offset, x), ULNA_OK);
+            const double wrist = (all[n].shoulder ? .03 : 0) + .15 + .29 + .25;
+            if (!(x[0] > wrist - .04 && x[0] < wrist + .04 && x[1] > .45 && x[1] < .6))
+                fail_msg("row %zu: %s is at %.3f %.3f, the wrist at %.3f", n, item->marker, x[0], x[1], wrist);
+            ulna_pose_destroy(pose);
+            ulna_marker_set_release(&set);
+            ulna_recording_release(&recording);
+            ulna_model_destroy(model);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_marker_alone_on_the_human),
         cmocka_unit_test(fixed_bodies_change_nothing),
-        ulna_test_needs("hdm05 cmu bvh", cmocka_unit_test(no_marker_alone_on_recorded_skeletons)),
+ulna_test_needs("hdm05 cmu bvh", cmocka_unit_test(no_marker_alone_on_recorded_skeletons)),
+        cmocka_unit_test(single_wrist_markers_are_on_the_forearm),
     };
     return cmocka_run_group_tests_name("bones by names", tests, NULL, NULL);
 }

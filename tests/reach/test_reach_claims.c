@@ -428,7 +428,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_robots),
         cmocka_unit_test(built_in_human),
-        cmocka_unit_test_setup(recorded_robots, ulna_test_need_data),
+        ulna_test_needs("urdf", cmocka_unit_test(recorded_robots)),
     };
     return cmocka_run_group_tests_name("reach_claims", tests, NULL, NULL);
 }
