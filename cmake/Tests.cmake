@@ -188,12 +188,12 @@ if(ULNA_BENCH)
         ulna_add_program(${name} "" SOURCES ${source} ${suite_sources} ${bench_support})
         target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src") # they measure what is inside, too
         target_compile_definitions(${name} PRIVATE "ULNA_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"")
+        if(TARGET ulna) # which writes the built-in take, and which bench_batch runs
+            add_dependencies(${name} ulna)
+            target_compile_definitions(${name} PRIVATE "ULNA_BENCH_TOOL=\"$<TARGET_FILE:ulna>\"")
+        endif()
     endforeach()
     target_sources(bench_calibrate PRIVATE bench/poses_measure.c) # which bench_poses has too
-    if(TARGET ulna) # which bench_batch runs
-        add_dependencies(bench_batch ulna)
-        target_compile_definitions(bench_batch PRIVATE "ULNA_BENCH_TOOL=\"$<TARGET_FILE:ulna>\"")
-    endif()
     target_sources(bench_constraints PRIVATE tests/support/support_constraints.c) # the scenes of test_constrained
     target_include_directories(bench_constraints PRIVATE "${PROJECT_SOURCE_DIR}/tests/support")
     include(Peers)
