@@ -39,7 +39,7 @@ const reach_robot *reach_robots(int *count)
         bench_data_say("URDF files: %s", names);
     } else {
         bench_data_say("the built-in arm: no URDF file was found (docs/test-data.md)");
-        found[(*count)++] = (reach_robot){"arm", NULL, "tool"};
+        found[(*count)++] = (reach_robot){"arm", NULL, "flange"};
     }
     return found;
 }
