@@ -103,6 +103,8 @@ if(ULNA_TESTS)
             "${PROJECT_BINARY_DIR}/report_page")
         set_tests_properties(tools_report_page PROPERTIES LABELS tools TIMEOUT 300 SKIP_RETURN_CODE 77
             ENVIRONMENT "${test_environment}")
+        add_test(NAME tools_picture COMMAND "${PROJECT_SOURCE_DIR}/tests/tools/picture.sh" $<TARGET_FILE:ulna>)
+        set_tests_properties(tools_picture PROPERTIES LABELS tools TIMEOUT 300 ENVIRONMENT "${test_environment}")
     endif()
 
     # A batch on a real Slurm, started for the test; skipped where its packages are missing.
