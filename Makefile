@@ -11,7 +11,7 @@ export BUILD# tools/bootstrap puts there what comes from npm
 
 suites = $(patsubst bench/bench_%.c,%,$(wildcard bench/bench_*.c))
 
-.PHONY: help configured run build test check check-all bench papers fuzz install clean format bootstrap bootstrap-test bootstrap-check
+.PHONY: help configured run build test check check-all bench papers picture fuzz install clean format bootstrap bootstrap-test bootstrap-check
 .PHONY: check-static check-asan check-tsan check-minimal check-walks
 .DEFAULT_GOAL := build
 
@@ -92,6 +92,10 @@ papers: configured ## figures and tables of the papers, made again: build/papers
 fuzz: bootstrap-check build/fuzz/build.ninja ## every fuzz target for FUZZ_SECONDS each
 	cmake --build build/fuzz -j $(JOBS)
 	tools/fuzz $(FUZZ_SECONDS)
+
+picture: configured ## draw the picture of README.md again, docs/report.png, after a change of the report page
+	cmake --build "$(BUILD)" -j $(JOBS) --target ulna
+	tools/picture "$(BUILD)/ulna"
 
 install: build ## install under PREFIX
 	cmake --install "$(BUILD)" --prefix "$(PREFIX)"

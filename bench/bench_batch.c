@@ -22,10 +22,6 @@
 #include "base/algorithms.h"
 #include "support.h"
 
-#ifndef ULNA_BENCH_TOOL
-#define ULNA_BENCH_TOOL "ulna"
-#endif
-
 enum { FEW = 20 }; /* takes, for the times of formats */
 
 typedef struct outcome {
@@ -35,7 +31,7 @@ typedef struct outcome {
 } outcome;
 
 static char work[] = "/tmp/ulna-bench-XXXXXX";
-static int sessions; /* of each database, to calibrate once; 0: the built-in walk */
+static int sessions; /* of each database, to calibrate once */
 
 static void stop_if(int is_wrong, const char *what)
 {
@@ -75,60 +71,27 @@ static void link_file(const char *from, const char *name)
 }
 
 /* Copies of a take, in a folder of their own with its skeleton: they are a session, as its markers were placed for it. */
-static int add_copy(const char *database, int take, int copy)
+static void add_copy(const char *database, const bench_take *take, int copy)
 {
-    const char *markers = bench_takes[take].markers, *skeleton = bench_takes[take].skeleton;
-    const char *slash = strrchr(skeleton, '/'), *stem = slash ? slash + 1 : skeleton;
+    const char *slash = strrchr(take->skeleton, '/'), *stem = slash ? slash + 1 : take->skeleton;
     char path[400], name[700], session[300];
-    bench_data_path(path, sizeof path, markers);
-    if (access(path, R_OK) != 0)
-        return 0;
-    snprintf(session, sizeof session, "%s/%s", database, bench_takes[take].name);
+    snprintf(session, sizeof session, "%s/%s", database, take->name);
     make_folder(session);
+    bench_data_path(path, sizeof path, take->markers);
     snprintf(name, sizeof name, "%s/%.*s-%03d.c3d", session, (int)strcspn(stem, "."), stem, copy);
     link_file(path, name);
-    bench_data_path(path, sizeof path, skeleton);
+    bench_data_path(path, sizeof path, take->skeleton);
     snprintf(name, sizeof name, "%s/%s", session, stem);
     link_file(path, name);
-    return 1;
 }
 
-/* Returns how many there are now. */
-static int add_takes(const char *database, int most)
+static void make_database(const char *name, int most)
 {
-    int count = 0;
-    make_folder(database);
-    for (int copy = 0; count < most; copy++) {
-        int before = count;
-        for (int i = 0; i < BENCH_TAKES && count < most; i++)
-            count += add_copy(database, i, copy);
-        if (count == before)
-            break;
-        sessions = copy ? sessions : count;
-    }
-    return count;
-}
-
-/* Where there is no recorded data. */
-static void add_walks(const char *database, int most)
-{
-    char command[700], name[100];
-    snprintf(command, sizeof command, "%s sample -q %s/sample", ULNA_BENCH_TOOL, work);
-    stop_if(system(command) != 0, "ulna sample");
-    snprintf(command, sizeof command, "%s/sample/human.asf", work);
-    snprintf(name, sizeof name, "%s/human.asf", database);
-    link_file(command, name);
-    snprintf(command, sizeof command, "%s/sample/walk.c3d", work);
-    for (int i = 0; i < most; i++) {
-        snprintf(name, sizeof name, "%s/human-%03d.c3d", database, i);
-        link_file(command, name);
-    }
-}
-
-static void make_database(const char *name, int takes)
-{
-    if (!add_takes(name, takes))
-        add_walks(name, takes);
+    const bench_take *takes = bench_takes(&sessions);
+    make_folder(name);
+    for (int i = 0; i < most; i++)
+        add_copy(name, &takes[i % sessions], i / sessions);
+    sessions = sessions < most ? sessions : most;
 }
 
 /* ---- runs ---------------------------------------------------------------------------------------------------------------- */
@@ -320,10 +283,9 @@ static void measure_formats(bench_report *report, const char *against)
                  formats[i].endings);
         bench_add(report, name, costs_of[0].least[i], note);
     }
-    if (sessions)
-        bench_add(report, "calibration_ms",
-                  (1e3 * first[0].cpu - 1e-3 * costs_of[0].least[AMC] * first[0].frames) / sessions,
-                  "CPU milliseconds to calibrate a session: the first run to amc, less the least of the others");
+    bench_add(report, "calibration_ms",
+              (1e3 * first[0].cpu - 1e-3 * costs_of[0].least[AMC] * first[0].frames) / sessions,
+              "CPU milliseconds to calibrate a session: the first run to amc, less the least of the others");
     bench_add(report, "short_frames", costs_of[0].amc.short_frames, "frames of the shortest take");
     bench_add(report, "short_ms", 1e3 * costs_of[0].amc.short_seconds, "its milliseconds, to amc, wall clock");
     const outcome *parts = &costs_of[0].parts;
@@ -382,6 +344,8 @@ int main(int argc, char **argv)
     choices c = read_choices(argc, argv);
     stop_if(!mkdtemp(work), "no folder to work in");
     make_database("few", c.takes < FEW ? c.takes : FEW);
+    printf("bench_batch: %s\n", bench_data_text());
+    fflush(stdout);
     if (!c.is_formats_only)
         make_database("db", c.takes);
     measure_formats(&report, c.against);

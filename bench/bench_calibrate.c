@@ -1,5 +1,6 @@
 /*
- * bench_calibrate: marker offsets, and symmetric bone lengths, of HDM_dg_03-05_02 from names, skeleton and C3D alone; clean
+ * bench_calibrate: marker offsets, and symmetric bone lengths, of HDM_dg_03-05_02 (or of the first take that is there, such as the
+ * built-in one) from names, skeleton and C3D alone; clean
  * and dirty (10 % gaps, knees swapped for a fifth of the take, 2 % strays). With the yardstick present, the prototype runs in
  * the same minute: times drift with the machine, ratios less so.
  *
@@ -83,15 +84,16 @@ static void add(bench_report *report, const char *name, const outcome *result)
 static void add_halves(bench_report *report)
 {
     double all[BENCH_TAKES * CALIBRATE_MARKERS];
-    int count = 0;
-    for (int t = 0; t < BENCH_TAKES; t++) {
+    int count = 0, takes;
+    const bench_take *from = bench_takes(&takes);
+    for (int t = 0; t < takes; t++) {
         calibrate_halves halves;
         char label[64], note[96];
-        if (!calibrate_measure_halves(t, &halves))
+        if (!calibrate_measure_halves(&from[t], &halves))
             continue;
-        snprintf(label, sizeof label, "halves_%s_median_mm", bench_takes[t].name);
+        snprintf(label, sizeof label, "halves_%s_median_mm", from[t].name);
         bench_add(report, label, halves.median, "offsets of the two halves of the take against each other");
-        snprintf(label, sizeof label, "halves_%s_max_mm", bench_takes[t].name);
+        snprintf(label, sizeof label, "halves_%s_max_mm", from[t].name);
         snprintf(note, sizeof note, "%.60s; aim 30 at most", halves.worst);
         bench_add(report, label, halves.most, note);
         memcpy(all + count, halves.all, (size_t)halves.marker_count * sizeof *all);
@@ -105,11 +107,13 @@ static void add_halves(bench_report *report)
 static void add_sizes(bench_report *report)
 {
     static const double sizes[] = {85, 90, 100, 110, 115};
-    for (int t = 0; t < BENCH_TAKES; t++)
+    int takes;
+    const bench_take *from = bench_takes(&takes);
+    for (int t = 0; t < takes; t++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             char label[64];
-            snprintf(label, sizeof label, "size_%s_of_%.0f_percent", bench_takes[t].name, sizes[i]);
-            bench_add(report, label, calibrate_measure_size(t, sizes[i]),
+            snprintf(label, sizeof label, "size_%s_of_%.0f_percent", from[t].name, sizes[i]);
+            bench_add(report, label, calibrate_measure_size(&from[t], sizes[i]),
                       "recording of that size; told beyond 96 to 104");
         }
 }
@@ -168,9 +172,13 @@ int main(int count, char **arguments)
     const char *path = bench_json_path(count, arguments);
     calibrate_take take;
     bench_report report = {0};
-    if (!calibrate_take_load(&take)) {
-        printf("bench_calibrate: no data; set ULNA_DATA\n");
-        return 0;
+    char title[100];
+    int takes;
+    const bench_take *from = bench_takes(&takes);
+    printf("bench_calibrate: %s\n", bench_data_text());
+    if (!calibrate_take_load(from, &take)) {
+        fprintf(stderr, "bench_calibrate: %s: its markers are not known by their names\n", from->markers);
+        return 1;
     }
     outcome offsets = run(&take, &take.markers.recording, 0), lengths = run(&take, &take.markers.recording, 1);
     ulna_recording dirty = calibrate_take_dirty(&take);
@@ -185,7 +193,7 @@ int main(int count, char **arguments)
     add_truth(&report);
 
     calibrate_yardstick yardstick;
-    if (calibrate_yardstick_run(&yardstick)) {
+    if (strcmp(from->name, "dg0305") == 0 && calibrate_yardstick_run(&yardstick)) {
         bench_add(&report, "yardstick_offsets_ms", yardstick.offsets_ms,
                   "prototype, robust; processor time of its search");
         bench_add(&report, "yardstick_offsets_rms_cm", yardstick.offsets_cm, "its own tracker");
@@ -197,5 +205,6 @@ int main(int count, char **arguments)
     }
     ulna_recording_release(&dirty);
     calibrate_take_free(&take);
-    return bench_finish(&report, "Marker calibration of HDM_dg_03-05_02", path);
+    snprintf(title, sizeof title, "Marker calibration of %.40s", from->name);
+    return bench_finish(&report, title, path);
 }

@@ -1,6 +1,6 @@
 /*
  * bench_poses [--json FILE] [TAKE...]: how true the poses are that `ulna calibrate` and `ulna solve` give, by their default options,
- * on the takes of $ULNA_DATA that have a skeleton and a recording; and beside them plain least squares, as tracking was before it
+ * on the takes of $ULNA_DATA that have a skeleton and a recording, or on the built-in take where there are none; and beside them plain least squares, as tracking was before it
  * knew priors. Where the prototype 'poses' is present (tools/build-yardstick) it runs too, with its sweeps, and ulna with the offsets
  * that it has. --offsets FOLDER reads TAKE.csv there instead of calibrating; --shoulders and --symmetric find bone lengths too.
  */
@@ -187,21 +187,21 @@ static void put(FILE *file, const char *name, double value, int is_last)
         fprintf(file, "\"%s\": %.6g%s", name, value, is_last ? "" : ", ");
 }
 
-static int write_json(const char *path, outcome all[BENCH_TAKES][WAYS])
+static int write_json(const char *path, const bench_take *takes, int count, outcome all[BENCH_TAKES][WAYS])
 {
     FILE *file = fopen(path, "w");
     if (!file) {
         perror(path);
         return 1;
     }
-    const char *separator = "{\n";
-    for (int s = 0; s < BENCH_TAKES; s++)
+    fprintf(file, "{\n  \"data\": \"%s\"", bench_data_text());
+    for (int s = 0; s < count; s++)
         for (int w = 0; w < WAYS; w++) {
             const outcome *o = &all[s][w];
             const poses_figures *f = &o->figures;
             if (!o->ready)
                 continue;
-            fprintf(file, "%s  \"%s_%s\": {", separator, bench_takes[s].name, ways[w]);
+            fprintf(file, ",\n  \"%s_%s\": {", takes[s].name, ways[w]);
             put(file, "rms_cm", f->rms_cm, 0);
             put(file, "rms_near_cm", f->rms_near_cm, 0);
             put(file, "rms_frames_cm", f->rms_frames_cm, 0);
@@ -217,7 +217,6 @@ static int write_json(const char *path, outcome all[BENCH_TAKES][WAYS])
             put(file, "marked", o->marked, 0);
             put(file, "us", o->us, 1);
             fprintf(file, "}");
-            separator = ",\n";
         }
     fprintf(file, "\n}\n");
     return fclose(file) != 0;
@@ -238,7 +237,8 @@ int main(int argc, char **argv)
     static outcome all[BENCH_TAKES][WAYS];
     const char *json = NULL;
     settings wanted = {.calibrate = ulna_calibrate_options_default()};
-    int chosen = 0;
+    int chosen = 0, count;
+    const bench_take *takes = bench_takes(&count);
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0 && i + 1 < argc)
             json = argv[++i];
@@ -247,20 +247,21 @@ int main(int argc, char **argv)
         wanted.calibrate.shoulders |= strcmp(argv[i], "--shoulders") == 0;
         if (strcmp(argv[i], "--symmetric") == 0)
             wanted.calibrate.scale = wanted.calibrate.symmetric = 1;
-        for (int t = 0; t < BENCH_TAKES; t++)
-            chosen |= (strcmp(argv[i], bench_takes[t].name) == 0) << t;
+        for (int t = 0; t < count; t++)
+            chosen |= (strcmp(argv[i], takes[t].name) == 0) << t;
     }
+    printf("bench_poses: %s\n", bench_data_text());
     if (!bench_yardstick_find("jumps", wanted.yardstick, sizeof wanted.yardstick))
         wanted.yardstick[0] = 0;
     printf("%-8s %-17s %7s %7s %7s %7s %6s %6s %6s %6s %6s %6s %6s %5s %7s %6s\n", "take", "tracked by", "rms cm",
            "<6 cm", "frames", "sum cm", ">15", ">30", "jerk", "orient", "rest", "mm", "lim %", "mid", "us", "marked");
-    for (int t = 0; t < BENCH_TAKES; t++) {
+    for (int t = 0; t < count; t++) {
         if (chosen && !(chosen >> t & 1))
             continue;
-        run_take(&bench_takes[t], &wanted, all[t]);
+        run_take(&takes[t], &wanted, all[t]);
         for (int w = 0; w < WAYS; w++)
-            print_row(bench_takes[t].name, ways[w], &all[t][w]);
+            print_row(takes[t].name, ways[w], &all[t][w]);
         fflush(stdout);
     }
-    return json ? write_json(json, all) : 0;
+    return json ? write_json(json, takes, count, all) : 0;
 }

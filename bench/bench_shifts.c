@@ -1,5 +1,6 @@
 /*
- * bench_shifts [--json FILE]: how many of the markers that shift on the skin are reported (docs/tracking.md), on the takes of $ULNA_DATA.
+ * bench_shifts [--json FILE]: how many of the markers that shift on the skin are reported (docs/tracking.md), on the takes of $ULNA_DATA, or
+ * on the built-in take where there are none.
  *
  * One marker is moved on its bone, by 2, 3 or 5 cm in a random direction, from a random frame in the middle 60 % of the take on; its bone is
  * where the undisturbed take has it. The take is then calibrated and tracked as `ulna solve` does it. A shift is found if one is reported
@@ -182,28 +183,25 @@ int main(int count, char **arguments)
     const char *path = bench_json_path(count, arguments);
     bench_report report = {0};
     tally all[SIZES] = {0};
-    int undisturbed = 0, takes = 0;
-    for (int b = 0; b < BENCH_TAKES; b++) {
+    int undisturbed = 0, takes;
+    const bench_take *from = bench_takes(&takes);
+    printf("bench_shifts: %s\n", bench_data_text());
+    for (int b = 0; b < takes; b++) {
         scene s;
         int reports = 0, is_doubted = 0;
-        if (scene_load(&s, &bench_takes[b], &reports, &is_doubted)) {
-            takes++;
+        if (scene_load(&s, &from[b], &reports, &is_doubted)) {
             undisturbed += reports;
             for (int k = 0; k < SIZES; k++) {
                 tally own = {0};
                 char label[64];
                 for (int i = 0; i < SHIFTS; i++)
                     run(&s, 0.01 * sizes_cm[k], (uint64_t)(FIRST_SEED + i), &own);
-                snprintf(label, sizeof label, "%s_%dcm", bench_takes[b].name, sizes_cm[k]);
+                snprintf(label, sizeof label, "%s_%dcm", from[b].name, sizes_cm[k]);
                 add_tally(&report, label, &own);
                 add_up(&own, &all[k]);
             }
         }
         scene_free(&s);
-    }
-    if (!takes) {
-        printf("bench_shifts: no data; set ULNA_DATA\n");
-        return 0;
     }
     for (int k = 0; k < SIZES; k++) {
         char label[64];

@@ -1,6 +1,6 @@
 /*
  * bench_track: a recording of a whole body followed frame by frame: HDM_dg_03-05_02, 3,866 frames, 41 markers at
- * calibrated offsets, 58 degrees of freedom. ulna_tracker, Ceres and Simbody's Assembler on the same skeleton, with
+ * calibrated offsets, 58 degrees of freedom; or the first take that is there, such as the built-in one. ulna_tracker, Ceres and Simbody's Assembler on the same skeleton, with
  * the same offsets, from the same starts, one thread, CPU time, alternating; and a prototype outside of this repository, if
  * it is present (tools/build-yardstick).
  *
@@ -19,6 +19,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The take of the prototype, and of docs/performance.md. */
+#define USUAL "dg0305"
+
 enum { ROUNDS = 5, TIMES = 5, STRETCHES = 4, STRETCH_FRAMES = 100, MOST_PEERS = 8, POSES = 20 };
 
 /* A prototype of the tracker on the same take, with its offsets; and ulna with these. */
@@ -30,6 +33,7 @@ typedef struct track_yardstick {
 } track_yardstick;
 
 typedef struct scene {
+    const bench_take *from;
     track_take take;
     peer_skeleton skeleton;
     track_contest contest;
@@ -38,6 +42,7 @@ typedef struct scene {
     int peers;
     track_whole with_reports, bare, as_default;
     track_yardstick yardstick;
+    double filled;     /* percent of the positions: see track_take_fill */
     double kinematics; /* m: largest difference of a peer's own kinematics from ulna's */
 } scene;
 
@@ -91,12 +96,12 @@ static double compare_kinematics(const scene *s, const bench_peer *peer, void *s
 
 /* ---- the prototype ------------------------------------------------------------------------------------------------ */
 
-static void yardstick_find(track_yardstick *y)
+static void yardstick_find(track_yardstick *y, const bench_take *from)
 {
     char offsets[1100];
-    int is_there = bench_yardstick_find("timing", y->folder, sizeof y->folder);
-    snprintf(offsets, sizeof offsets, "%s/cal/dg0305.csv", y->folder);
-    if (!is_there || !track_take_load(&y->take, &bench_takes[0], offsets))
+    int is_there = strcmp(from->name, USUAL) == 0 && bench_yardstick_find("timing", y->folder, sizeof y->folder);
+    snprintf(offsets, sizeof offsets, "%s/cal/" USUAL ".csv", y->folder);
+    if (!is_there || !track_take_load(&y->take, from, offsets))
         y->folder[0] = 0;
 }
 
@@ -104,7 +109,7 @@ static void yardstick_find(track_yardstick *y)
 static void yardstick_run(track_yardstick *y)
 {
     char command[1200], line[1024];
-    snprintf(command, sizeof command, "cd '%s' && ./timing dg0305 2>/dev/null", y->folder);
+    snprintf(command, sizeof command, "cd '%s' && ./timing " USUAL " 2>/dev/null", y->folder);
     FILE *pipe = popen(command, "r");
     while (pipe && fgets(line, sizeof line, pipe)) {
         const char *at = strstr(line, " min ");
@@ -166,7 +171,7 @@ static void play(scene *s)
 {
     const ulna_track_options options = track_options_of_contest();
     track_yardstick *y = &s->yardstick;
-    yardstick_find(y);
+    yardstick_find(y, s->from);
     for (int round = 0; round < ROUNDS; round++) {
         run_ulna(&s->take, &options, 1, &s->with_reports);
         run_ulna(&s->take, &options, 0, &s->bare);
@@ -239,17 +244,19 @@ static const track_runner *best_ceres(const scene *s)
 /* Of each take that is there: the mean, and how far single frames are from it. */
 static void report_spreads(bench_report *report)
 {
-    for (int i = 0; i < BENCH_TAKES; i++) {
+    int count;
+    const bench_take *from = bench_takes(&count);
+    for (int i = 0; i < count; i++) {
         track_take take;
         track_spread spread;
-        if (!track_take_load(&take, &bench_takes[i], NULL))
+        if (!track_take_load(&take, &from[i], NULL))
             continue;
         stop_if(!track_ulna_spread(&take, TIMES, &spread), "tracking");
-        add(report, bench_takes[i].name, "us", spread.mean,
+        add(report, from[i].name, "us", spread.mean,
             "default options, with report, clock between frames; all but the first");
-        add(report, bench_takes[i].name, "median_us", spread.median, "of each frame the quickest run");
-        add(report, bench_takes[i].name, "p99_us", spread.p99, "one frame in a hundred takes longer");
-        add(report, bench_takes[i].name, "max_us", spread.most, "the slowest frame");
+        add(report, from[i].name, "median_us", spread.median, "of each frame the quickest run");
+        add(report, from[i].name, "p99_us", spread.p99, "one frame in a hundred takes longer");
+        add(report, from[i].name, "max_us", spread.most, "the slowest frame");
         track_take_free(&take);
     }
 }
@@ -283,6 +290,8 @@ static void report_all(const scene *s, bench_report *report)
                   "ulna on these frames");
     }
     bench_add(report, "kinematics_m", s->kinematics, "largest difference of peers' kinematics from ulna's");
+    if (s->filled > 0)
+        bench_add(report, "filled_percent", s->filled, "positions that were missing; filled above, missing below");
     report_yardstick(&s->yardstick, report);
     report_spreads(report);
 }
@@ -294,10 +303,11 @@ static int write_json(const char *path, const bench_report *report, const scene 
         perror(path);
         return 1;
     }
-    fprintf(file, "{\n  \"dof\": %d,\n  \"markers\": %d,\n  \"frames\": %d,\n", s->skeleton.nv, s->skeleton.markers,
-            s->take.frames);
+    fprintf(file,
+            "{\n  \"data\": \"%s\",\n  \"take\": \"%s\",\n  \"dof\": %d,\n  \"markers\": %d,\n  \"frames\": %d,\n",
+            bench_data_text(), s->from->name, s->skeleton.nv, s->skeleton.markers, s->take.frames);
     for (int i = 0; i < report->count; i++)
-        fprintf(file, "  \"%s\": %.6g,\n", report->row[i].name, report->row[i].value);
+        bench_put_number(file, report->row[i].name, report->row[i].value, ",\n");
     fprintf(file, "  \"notes\": {\n    \"frames\": \"Ceres on all; Simbody on %d stretches of %d frames, from",
             STRETCHES, STRETCH_FRAMES);
     for (int i = 0; i < STRETCHES; i++)
@@ -318,10 +328,12 @@ int main(int argc, char **argv)
         setenv("OPENBLAS_NUM_THREADS", "1", 1);
         execv(argv[0], argv);
     }
-    if (!track_take_load(&s.take, &bench_takes[0], NULL)) {
-        printf("bench_track: no data; set ULNA_DATA\n");
-        return 0;
-    }
+    int takes;
+    s.from = bench_takes(&takes);
+    printf("bench_track: %s\n", bench_data_text());
+    stop_if(!track_take_load(&s.take, s.from, NULL), "reading the take");
+    s.filled = track_take_fill(&s.take);
+    stop_if(s.filled < 0, "filling gaps");
     stop_if(!peer_skeleton_open(s.take.model, &s.take.set, &s.skeleton), "the skeleton as peers see it");
     s.whole = (track_stretch){1, s.take.frames}; /* from ulna's first answer */
     for (int i = 0; i < STRETCHES; i++) {
@@ -338,7 +350,9 @@ int main(int argc, char **argv)
     add_peers(&s, "Simbody", SIMBODY_PEERS, s.cut, STRETCHES);
     play(&s);
     report_all(&s, &report);
-    int failed = bench_finish(&report, "Tracking HDM_dg_03-05_02, one thread, microseconds a frame", NULL);
+    char title[100];
+    snprintf(title, sizeof title, "Tracking %.40s, one thread, microseconds a frame", s.from->name);
+    int failed = bench_finish(&report, title, NULL);
     failed = (json && write_json(json, &report, &s)) || failed;
     for (int i = 0; i < s.peers; i++)
         track_runner_close(&s.peer[i]);

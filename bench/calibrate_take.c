@@ -8,13 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support.h"
-
-int calibrate_take_load(calibrate_take *take)
+int calibrate_take_load(const bench_take *from, calibrate_take *take)
 {
     memset(take, 0, sizeof *take);
-    take->skeleton = bench_load(bench_takes[0].skeleton, NULL);
-    take->markers = bench_load(bench_takes[0].markers, NULL);
+    take->skeleton = bench_load(from->skeleton, NULL);
+    take->markers = bench_load(from->markers, NULL);
     int ready = take->skeleton.model && take->markers.recording.frame_count;
     if (ready) {
         ulna_take_options options = ulna_take_options_for(&take->skeleton, &take->markers);

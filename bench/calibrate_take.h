@@ -2,6 +2,7 @@
 #ifndef ULNA_BENCH_CALIBRATE_TAKE_H
 #define ULNA_BENCH_CALIBRATE_TAKE_H
 
+#include "support.h"
 #include "ulna/calibrate.h"
 
 typedef struct calibrate_take {
@@ -9,8 +10,8 @@ typedef struct calibrate_take {
     ulna_take *clean; /* markers by names */
 } calibrate_take;
 
-/* HDM_dg_03-05_02 from $ULNA_DATA or ../shared/data. 0 if it is not there. */
-int calibrate_take_load(calibrate_take *take);
+/* 0 if it cannot be read. */
+int calibrate_take_load(const bench_take *from, calibrate_take *take);
 void calibrate_take_free(calibrate_take *take);
 /* The clean take's attachment and axes with another recording, model or set; NULL: the clean one's. */
 ulna_take *calibrate_take_with(const calibrate_take *take, const ulna_recording *recording, const ulna_model *model,

@@ -10,7 +10,6 @@
 #include "math/math3.h"
 #include "model/model.h"
 #include "poses_measure.h"
-#include "support.h"
 #include "ulna/kinematics.h"
 
 #define NOISE 0.001 /* m */
@@ -39,10 +38,9 @@ static int calibrate_half(const ulna_content *skeleton, const ulna_content *mark
     return ready;
 }
 
-int calibrate_measure_halves(int take, calibrate_halves *halves)
+int calibrate_measure_halves(const bench_take *from, calibrate_halves *halves)
 {
-    ulna_content skeleton = bench_load(bench_takes[take].skeleton, NULL),
-                 markers = bench_load(bench_takes[take].markers, NULL);
+    ulna_content skeleton = bench_load(from->skeleton, NULL), markers = bench_load(from->markers, NULL);
     ulna_calibration found[2] = {0};
     *halves = (calibrate_halves){0};
     int ready = skeleton.model && markers.recording.frame_count && calibrate_half(&skeleton, &markers, 0, &found[0]) &&
@@ -65,10 +63,9 @@ int calibrate_measure_halves(int take, calibrate_halves *halves)
 
 /* ---- another size --------------------------------------------------------------------------------------------------- */
 
-double calibrate_measure_size(int take, double size)
+double calibrate_measure_size(const bench_take *from, double size)
 {
-    ulna_content skeleton = bench_load(bench_takes[take].skeleton, NULL),
-                 markers = bench_load(bench_takes[take].markers, NULL);
+    ulna_content skeleton = bench_load(from->skeleton, NULL), markers = bench_load(from->markers, NULL);
     ulna_recording *r = &markers.recording;
     ulna_take *made = NULL;
     ulna_calibration found = {0};
@@ -219,7 +216,9 @@ static ulna_model *make_person(const ulna_model *model, int has_other_shoulders,
     double *lengths = malloc((size_t)model->nb * sizeof *lengths);
     for (int b = 0; b < model->nb && lengths; b++) {
         const char *name = ulna_model_body_name(model, b);
-        double factor = strstr(name, "humerus") ? 0.8 : strstr(name, "radius") ? 1.12 : 1;
+        int is_clavicle = strstr(name, "humerus") || strstr(name, "upper_arm");
+        int is_upper_arm = strstr(name, "radius") || strstr(name, "forearm");
+        double factor = is_clavicle ? 0.8 : is_upper_arm ? 1.12 : 1;
         lengths[b] = size * (has_other_shoulders ? factor : 1) * ulna_model_bone_length(model, b);
     }
     if (lengths)
@@ -330,8 +329,9 @@ static int run_source(const bench_take *from, const calibrate_truth_case *wanted
 int calibrate_measure_truth(const calibrate_truth_case *wanted, calibrate_truth *truth)
 {
     sums s = {0};
-    const bench_take *from = wanted->is_others ? others : bench_takes;
-    int count = wanted->is_others ? (int)(sizeof others / sizeof *others) : BENCH_TAKES;
+    int count = 0;
+    const bench_take *from = wanted->is_others ? others : bench_takes(&count);
+    count = wanted->is_others ? (int)(sizeof others / sizeof *others) : count;
     for (int t = 0; t < count; t++)
         if (from[t].reference && !run_source(&from[t], wanted, &s))
             return 0;

@@ -2,6 +2,7 @@
 #ifndef ULNA_BENCH_CALIBRATE_TRUTH_H
 #define ULNA_BENCH_CALIBRATE_TRUTH_H
 
+#include "support.h"
 #include "ulna/calibrate.h"
 
 enum { CALIBRATE_MARKERS = 64 };
@@ -27,12 +28,11 @@ typedef struct calibrate_truth {
     double size_told;             /* percent of the runs: is_other_size */
 } calibrate_truth;
 
-/* `take` is one of bench_takes; 0 if its data are missing. */
-int calibrate_measure_halves(int take, calibrate_halves *halves);
+/* 0 if it cannot be read. */
+int calibrate_measure_halves(const bench_take *from, calibrate_halves *halves);
 
-/* The same of a take that was recorded, one of bench_takes, brought to another size, percent. 0 if its data are missing, else the size
- * that was found. */
-double calibrate_measure_size(int take, double size);
+/* A take brought to another size, percent: the size that was found, or 0 if it cannot be read. */
+double calibrate_measure_size(const bench_take *from, double size);
 
 /* Markers made from a reference motion: true offsets, skin that moves with the pose, 1 mm of noise. */
 typedef struct calibrate_truth_case {

@@ -29,20 +29,23 @@ typedef struct global_skeleton {
     ulna_problem
         *problem[GLOBAL_VIEWS]; /* the points of a view, weight 2: f = sum |y - p|^2. The first is the root's */
     int points[GLOBAL_VIEWS], body[GLOBAL_VIEWS][GLOBAL_POINTS];
-    global_oracle oracle[GLOBAL_VIEWS]; /* for other programs; not of a recorded one */
-    int recorded;                       /* its poses are: they may be out of its limits */
+    global_oracle oracle[GLOBAL_VIEWS]; /* for other programs; only of hand and body */
+    int is_take;                        /* its poses are frames of takes: they may be out of its limits */
     int poses;
     double *q;                      /* poses x nq: what the goals are made from */
     double *goals[GLOBAL_VIEWS][2]; /* poses x points x 3: clean, noisy */
 } global_skeleton;
 
-/* "hand" or "body" of the oracle files with poses drawn evenly within the limits, or "real": HDM_dg in frames spread
- * over its takes. 0 if the files are not there. */
+/* "hand" or "body" of the oracle files with poses drawn evenly within the limits, or "real": HDM_dg in frames spread over its takes. What
+ * takes their places where there are no files: "sample_hand" (in decimetres) and "sample_human", built in, and "sample_walk", the human in
+ * frames of the built-in take. 0 if the files are not there. */
 int global_skeleton_load(const char *name, int poses, global_skeleton *s);
 void global_skeleton_free(global_skeleton *s);
 
 /* The instances of a file such as "chain3_all_noisy", at most `most`; how many there were. */
 int global_oracle_read(const char *name, int most, global_oracle *oracles);
+/* A chain of so many hinges, all of which are seen, with noise: such as those of these files. */
+void global_oracle_chain(int hinges, uint64_t seed, global_oracle *oracle);
 /* Its model and problem, to be destroyed; f as above. 0 if there is no memory. */
 int global_oracle_problem(const global_oracle *o, ulna_model **model, ulna_problem **problem);
 
@@ -106,7 +109,7 @@ double global_dsdp_ms(const global_skeleton *s, int i);
 
 /* F1 (DSDP) against the literal (14) (SDPA) on chains of three and five joints with noise. */
 typedef struct global_literal {
-    int compared; /* instances: 0 if the program sdpa, DSDP or the files are not there */
+    int compared; /* instances: 0 if the program sdpa or DSDP is not there */
     double worst; /* largest |F0 - F1| / F1 */
 } global_literal;
 

@@ -194,7 +194,7 @@ void global_try(const global_skeleton *s, global_view view, int noisy, int i, in
                    "making a problem");
     copy_q(&b, b.truth);
     refine(&b);
-    int is_zero = !noisy && !s->recorded; /* nothing is better than the true pose */
+    int is_zero = !noisy && !s->is_take; /* nothing is better than the true pose */
     round_and_sample(&b);
     start_at_random(&b, is_zero ? GLOBAL_RANDOM : GLOBAL_REFERENCE);
     if (!is_zero)

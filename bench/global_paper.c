@@ -112,6 +112,7 @@ static void compare_instance(const global_oracle *oracle, const char *folder, gl
 global_literal global_compare_literal(void)
 {
     static const char *const files[] = {"chain3_all_noisy", "chain5_all_noisy"};
+    static const int hinges[] = {3, 5};
     global_literal literal = {0};
     global_oracle *oracles = calloc(PER_FILE, sizeof *oracles);
     char folder[] = "/tmp/ulna-globalXXXXXX";
@@ -119,9 +120,14 @@ global_literal global_compare_literal(void)
         free(oracles);
         return literal;
     }
-    for (size_t f = 0; f < sizeof files / sizeof *files; f++)
-        for (int i = 0, count = global_oracle_read(files[f], PER_FILE, oracles); i < count; i++)
+    for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
+        int count = global_oracle_read(files[f], PER_FILE, oracles), is_made = count == 0;
+        for (int i = 0; i < (is_made ? PER_FILE : count); i++) {
+            if (is_made)
+                global_oracle_chain(hinges[f], (uint64_t)i, &oracles[i]);
             compare_instance(&oracles[i], folder, &literal);
+        }
+    }
     free(oracles);
     rmdir(folder);
     return literal;

@@ -1,5 +1,6 @@
 /* Figures and their file: see the header. */
 #include "global.h"
+#include "support.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,9 +30,9 @@ int global_write(const global_figures *figures, const char *path)
         perror(path);
         return 1;
     }
-    fprintf(file, "{\n");
+    fprintf(file, "{\n  \"data\": \"%s\",\n", bench_data_text());
     for (int i = 0; i < figures->count; i++)
-        fprintf(file, "  \"%s\": %.6g,\n", figures->row[i].name, figures->row[i].value);
+        bench_put_number(file, figures->row[i].name, figures->row[i].value, ",\n");
     fprintf(file, "  \"notes\": {");
     for (int i = 0; i < figures->count; i++)
         fprintf(file, "%s\n    \"%s\": \"%s\"", i ? "," : "", figures->row[i].name, figures->row[i].note);

@@ -2,6 +2,7 @@
 #include "global.h"
 #include "papers/papers.h"
 #include "support.h"
+#include "ulna/sample.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -112,6 +113,41 @@ static ulna_status build_model(const global_oracle *o, ulna_model **model)
     return status;
 }
 
+/* A base that stands still, hinges about random axes 0.3 m apart, within 1.5 rad of the rest, and an end site. */
+void global_oracle_chain(int hinges, uint64_t seed, global_oracle *o)
+{
+    enum { STILL = 3, HINGE = 1, END = 2 };
+    const double none[3] = {0, 0, 0};
+    double step[8 * GLOBAL_JOINTS], q[8 * GLOBAL_JOINTS];
+    ulna_model *model = NULL;
+    ulna_pose *pose = NULL;
+    uint64_t state = 2019 + seed;
+    *o = (global_oracle){.joints = hinges + 2, .points = hinges + 2};
+    for (int j = 0; j < o->joints; j++) {
+        double z = 2 * global_uniform(&state) - 1, turn = 6.283185307179586 * global_uniform(&state);
+        const double axis[3] = {sqrt(1 - z * z) * cos(turn), sqrt(1 - z * z) * sin(turn), z};
+        o->parent[j] = j - 1;
+        o->point_joint[j] = j;
+        o->type[j] = j == 0 ? STILL : j > hinges ? END : HINGE;
+        memcpy(o->axis[j], axis, sizeof axis);
+        o->lower[j] = -1.5;
+        o->upper[j] = 1.5;
+        o->v[j][0] = j == 0 ? 0 : 0.3;
+    }
+    global_stop_if(build_model(o, &model) != ULNA_OK || ulna_pose_create(model, NULL, &pose, NULL) != ULNA_OK,
+                   "making a chain");
+    ulna_papers_random_pose(model, ulna_model_lower(model), ulna_model_upper(model), none, seed, step, q);
+    global_stop_if(ulna_pose_forward(pose, q) != ULNA_OK, "a pose of the chain");
+    for (int j = 0; j < o->joints; j++) {
+        char name[32];
+        name_of(j, name);
+        ulna_pose_body(pose, ulna_model_find_body(model, name), o->point[j], NULL);
+        add_noise(&state, o->point[j]);
+    }
+    ulna_pose_destroy(pose);
+    ulna_model_destroy(model);
+}
+
 static int make_problem(const ulna_model *model, const int *body, int points, const double *goals,
                         ulna_problem **problem)
 {
@@ -185,35 +221,58 @@ static int take_frames(global_skeleton *s, const ulna_content *takes, int count)
     return total > 0;
 }
 
-static int load_recorded(global_skeleton *s)
+static int load_takes(global_skeleton *s, const char *skeleton_name, const char *const *names, int count)
 {
-    static const char *const names[] = {"01-03_01_120", "03-05_02_120", "06-03_03_120", "kickLFront1Reps_013_120"};
-    enum { TAKES = sizeof names / sizeof *names };
-    ulna_content skeleton = ulna_content_empty(NULL), takes[TAKES];
-    char path[2048], name[128];
-    bench_data_path(path, sizeof path, "hdm05/HDM_dg.asf");
-    int good = ulna_content_load(path, NULL, &skeleton, NULL) == ULNA_OK && skeleton.model;
+    enum { MOST = 4 };
+    ulna_content skeleton = bench_load(skeleton_name, NULL), takes[MOST];
+    int good = skeleton.model != NULL;
     const ulna_read_options options = ulna_read_options_for(&skeleton);
-    for (int t = 0; t < TAKES; t++) {
-        takes[t] = ulna_content_empty(NULL);
-        snprintf(name, sizeof name, "hdm05/HDM_dg_%s.amc", names[t]);
-        bench_data_path(path, sizeof path, name);
-        good = good && ulna_content_load(path, &options, &takes[t], NULL) == ULNA_OK;
+    for (int t = 0; t < count; t++) {
+        takes[t] = bench_load(names[t], &options);
+        good = good && takes[t].clip.frame_count;
     }
     if (good) {
         s->model = skeleton.model;
         skeleton.model = NULL;
         find_points(s);
         s->q = calloc((size_t)s->poses, (size_t)ulna_model_coordinate_count(s->model) * sizeof *s->q);
-        good = s->q && take_frames(s, takes, TAKES);
+        good = s->q && take_frames(s, takes, count);
     }
-    for (int t = 0; t < TAKES; t++)
+    for (int t = 0; t < count; t++)
         ulna_content_release(&takes[t]);
     ulna_content_release(&skeleton);
     return good;
 }
 
+static int load_recorded(global_skeleton *s)
+{
+    static const char *const names[] = {"hdm05/HDM_dg_01-03_01_120.amc", "hdm05/HDM_dg_03-05_02_120.amc",
+                                        "hdm05/HDM_dg_06-03_03_120.amc", "hdm05/HDM_dg_kickLFront1Reps_013_120.amc"};
+    s->is_take = 1;
+    return load_takes(s, "hdm05/HDM_dg.asf", names, 4);
+}
+
+static int load_walk(global_skeleton *s)
+{
+    const bench_take walk = bench_sample_take();
+    s->is_take = 1;
+    return load_takes(s, walk.skeleton, &walk.reference, 1);
+}
+
 /* ---- skeletons of the oracles ------------------------------------------------------------------------------------ */
+
+static int draw_poses(global_skeleton *s, uint64_t state)
+{
+    int nq = ulna_model_coordinate_count(s->model);
+    s->q = calloc((size_t)s->poses, (size_t)nq * sizeof *s->q);
+    for (int i = 0; s->q && i < s->poses; i++) {
+        const double place[3] = {2 * global_uniform(&state) - 1, 2 * global_uniform(&state) - 1,
+                                 2 * global_uniform(&state) - 1};
+        global_uniform(&state);
+        global_random_pose(s->model, state, place, s->q + (ptrdiff_t)i * nq);
+    }
+    return s->q != NULL;
+}
 
 static int load_oracle(global_skeleton *s)
 {
@@ -230,16 +289,31 @@ static int load_oracle(global_skeleton *s)
         s->points[v] = s->oracle[v].points;
         bodies_of(&s->oracle[v], s->model, s->body[v]);
     }
-    int nq = ulna_model_coordinate_count(s->model);
-    uint64_t state = s->name[0] == 'h' ? 1001 : 1002;
-    s->q = calloc((size_t)s->poses, (size_t)nq * sizeof *s->q);
-    for (int i = 0; s->q && i < s->poses; i++) {
-        const double place[3] = {2 * global_uniform(&state) - 1, 2 * global_uniform(&state) - 1,
-                                 2 * global_uniform(&state) - 1};
-        global_uniform(&state);
-        global_random_pose(s->model, state, place, s->q + (ptrdiff_t)i * nq);
+    return draw_poses(s, s->name[0] == 'h' ? 1001 : 1002);
+}
+
+/* ---- built-in skeletons ------------------------------------------------------------------------------------------ */
+
+static int load_sample(global_skeleton *s)
+{
+    const int is_hand = strcmp(s->name, "sample_hand") == 0;
+    ulna_model *sample = NULL;
+    double *lengths = NULL;
+    int good = ulna_sample_create(is_hand ? "hand" : "human", NULL, &sample, NULL) == ULNA_OK;
+    if (good && is_hand) {
+        const double decimetres = 10;
+        lengths = calloc((size_t)ulna_model_body_count(sample), sizeof *lengths);
+        for (int b = 0; lengths && b < ulna_model_body_count(sample); b++)
+            lengths[b] = decimetres * ulna_model_bone_length(sample, b);
+        good = lengths && ulna_model_with_lengths(sample, lengths, NULL, &s->model, NULL) == ULNA_OK;
+        ulna_model_destroy(sample);
+    } else {
+        s->model = sample;
     }
-    return s->q != NULL;
+    free(lengths);
+    if (good)
+        find_points(s);
+    return good && draw_poses(s, is_hand ? 1001 : 1002);
 }
 
 /* ---- all of it --------------------------------------------------------------------------------------------------- */
@@ -268,8 +342,11 @@ static int make_goals(global_skeleton *s, global_view view)
 
 int global_skeleton_load(const char *name, int poses, global_skeleton *s)
 {
-    *s = (global_skeleton){.name = name, .poses = poses, .recorded = strcmp(name, "real") == 0};
-    int good = s->recorded ? load_recorded(s) : load_oracle(s);
+    *s = (global_skeleton){.name = name, .poses = poses};
+    int good = strcmp(name, "real") == 0          ? load_recorded(s)
+               : strcmp(name, "sample_walk") == 0 ? load_walk(s)
+               : strncmp(name, "sample_", 7) == 0 ? load_sample(s)
+                                                  : load_oracle(s);
     good = good && ulna_model_dof_count(s->model) <= 8 * GLOBAL_JOINTS;
     for (int v = 0; v < GLOBAL_VIEWS && good; v++)
         good = make_goals(s, (global_view)v);

@@ -4,20 +4,58 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/algorithms.h"
 #include "ulna/kinematics.h"
 #include "ulna/reach.h"
+#include "ulna/sample.h"
 
 #define PI 3.14159265358979323846
 #define NEAR 0.1 /* rad or m: standard deviation of near starts */
 
-const reach_robot reach_robots[REACH_ROBOTS] = {
+enum { ROBOTS = 4 };
+static const reach_robot recorded[ROBOTS] = {
     {"panda", "urdf/panda.urdf", "panda_hand_tcp"},
     {"iiwa", "urdf/kuka_iiwa_bullet.urdf", "lbr_iiwa_link_7"},
     {"ur5", "urdf/ur5_robot.urdf", "tool0"},
     {"jaco", "urdf/kinova_jaco.urdf", "j2s6s200_end_effector"},
 };
+
+const reach_robot *reach_robots(int *count)
+{
+    static reach_robot found[ROBOTS];
+    char names[64] = "", path[2048];
+    *count = 0;
+    for (int i = 0; i < ROBOTS; i++) {
+        size_t length = strlen(names);
+        bench_data_path(path, sizeof path, recorded[i].file);
+        if (access(path, R_OK) != 0)
+            continue;
+        snprintf(names + length, sizeof names - length, "%s%s", length ? ", " : "", recorded[i].name);
+        found[(*count)++] = recorded[i];
+    }
+    if (*count) {
+        bench_data_say("URDF files: %s", names);
+    } else {
+        bench_data_say("the built-in arm: no URDF file was found (docs/test-data.md)");
+        found[(*count)++] = (reach_robot){"arm", NULL, "flange"};
+    }
+    return found;
+}
+
+ulna_model *reach_robot_load(const reach_robot *robot)
+{
+    ulna_model *model = NULL;
+    char path[2048];
+    if (robot->file) {
+        bench_data_path(path, sizeof path, robot->file);
+        (void)ulna_model_load(path, NULL, &model, NULL);
+    } else {
+        (void)ulna_sample_create(robot->name, NULL, &model, NULL);
+    }
+    return model;
+}
 
 /* ---- problems -------------------------------------------------------------------------------------------------------- */
 
@@ -167,12 +205,12 @@ static void contest_close(contest *c)
 
 static int contest_open(const reach_robot *robot, contest *c)
 {
-    char path[1024];
+    char path[2048];
     double low[32], high[32];
-    *c = (contest){.robot = robot};
-    bench_data_path(path, sizeof path, robot->file);
-    if (ulna_model_load(path, NULL, &c->model, NULL) != ULNA_OK)
+    *c = (contest){.robot = robot, .model = robot->file ? reach_robot_load(robot) : NULL};
+    if (!c->model)
         return 0;
+    bench_data_path(path, sizeof path, robot->file);
     c->tip = ulna_model_find_body(c->model, robot->tip);
     c->kdl = peer_kdl_open(path, robot->tip);
     c->q = calloc(BLOCK * (size_t)ulna_model_coordinate_count(c->model), sizeof *c->q);
@@ -314,18 +352,20 @@ static void run(contest *c, const reach_problems *p, bench_report *report, tally
 
 int reach_contest_kdl(bench_report *report, int count)
 {
-    int is_same = 1;
+    int is_same = 1, robots;
     tally sums[2] = {{0}}; /* ours, KDL's LMA */
-    for (int i = 0; i < REACH_ROBOTS; i++) {
+    const reach_robot *robot = reach_robots(&robots);
+    for (int i = 0; i < robots; i++) {
         contest c;
         reach_problems p = {0};
-        if (contest_open(&reach_robots[i], &c) && reach_problems_make(c.model, c.tip, count, 0, 11 + (uint64_t)i, &p)) {
+        if (contest_open(&robot[i], &c) && reach_problems_make(c.model, c.tip, count, 0, 11 + (uint64_t)i, &p)) {
             double differ = frames_differ(&c, &p);
             add(report, "fk_minus_kdl", &c, differ, "largest difference of frames, m or entries of rotations");
             is_same &= differ < 1e-12;
             run(&c, &p, report, sums);
         } else {
-            printf("%s is left out of the comparison with KDL: it cannot be opened\n", reach_robots[i].file);
+            printf("%s is left out of the comparison with KDL, which needs a URDF file that both read\n",
+                   robot[i].name);
         }
         reach_problems_release(&p);
         contest_close(&c);

@@ -19,11 +19,12 @@ extern "C" {
 /* ---- the robots, and problems of the standard test ------------------------------------------------------------------- */
 
 typedef struct reach_robot {
-    const char *name, *file; /* in the folder of recorded data */
+    const char *name, *file; /* in the folder of recorded data; NULL: the built-in skeleton of that name */
     const char *tip;         /* link */
 } reach_robot;
-enum { REACH_ROBOTS = 4 };
-extern const reach_robot reach_robots[REACH_ROBOTS];
+/* The robots whose files are there (docs/test-data.md); without any, the built-in arm. Says which. At least one. */
+const reach_robot *reach_robots(int *count);
+ulna_model *reach_robot_load(const reach_robot *robot); /* NULL if it cannot be read */
 
 /* N poses by forward kinematics of uniform joint values inside the limits (a turn where there are none), and a start for each:
  * uniform as well, or near, the true values + N(0, 0.1) clamped to the limits. */

@@ -230,9 +230,8 @@ static void measure_all(standard *s, int count)
 
 static int open_robot(standard *s, int count)
 {
-    char path[1024];
-    bench_data_path(path, sizeof path, s->robot->file);
-    if (ulna_model_load(path, NULL, &s->model, NULL) != ULNA_OK)
+    s->model = reach_robot_load(s->robot);
+    if (!s->model)
         return 0;
     s->tip = ulna_model_find_body(s->model, s->robot->tip);
     s->nq = ulna_model_coordinate_count(s->model);
@@ -279,8 +278,11 @@ static void close_robot(standard *s)
 void reach_standard(bench_report *report, int count)
 {
     enum { NEAREST = 200, STARTS = 2000, ALL = 300 };
-    for (int i = 0; i < REACH_ROBOTS; i++) {
-        standard s = {.robot = &reach_robots[i], .report = report};
+    int robots;
+    const reach_robot *robot = reach_robots(&robots);
+    printf("bench_reach: %s\n", bench_data_text());
+    for (int i = 0; i < robots; i++) {
+        standard s = {.robot = &robot[i], .report = report};
         if (open_robot(&s, count)) {
             for (int near = 0; near < 2; near++) {
                 measure_single(&s, near);
@@ -290,7 +292,7 @@ void reach_standard(bench_report *report, int count)
             }
             measure_all(&s, count < ALL ? count : ALL);
         } else {
-            printf("%s is left out of the standard test: it cannot be opened\n", reach_robots[i].file);
+            printf("%s is left out of the standard test: it cannot be opened\n", robot[i].name);
         }
         close_robot(&s);
     }

@@ -1,10 +1,16 @@
 /* Timing, reporting and recorded data: see the header. */
 #include "support.h"
 
+#include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#ifndef ULNA_BENCH_TOOL
+#define ULNA_BENCH_TOOL "ulna"
+#endif
 
 double bench_now(void)
 {
@@ -50,9 +56,19 @@ void bench_add(bench_report *report, const char *name, double value, const char 
     }
 }
 
+void bench_put_number(FILE *file, const char *name, double value, const char *end)
+{
+    if (isfinite(value))
+        fprintf(file, "  \"%s\": %.6g%s", name, value, end);
+    else
+        fprintf(file, "  \"%s\": null%s", name, end);
+}
+
 int bench_finish(const bench_report *report, const char *title, const char *json_path)
 {
     printf("%s\n", title);
+    if (*bench_data_text())
+        printf("  on %s\n", bench_data_text());
     for (int i = 0; i < report->count; i++)
         printf("  %-26s %10.5g  %s\n", report->row[i].name, report->row[i].value, report->row[i].note);
     if (!json_path)
@@ -63,9 +79,10 @@ int bench_finish(const bench_report *report, const char *title, const char *json
         return 1;
     }
     fprintf(file, "{\n");
+    if (*bench_data_text())
+        fprintf(file, "  \"data\": \"%s\",\n", bench_data_text());
     for (int i = 0; i < report->count; i++)
-        fprintf(file, "  \"%s\": %.6g%s\n", report->row[i].name, report->row[i].value,
-                i + 1 < report->count ? "," : "");
+        bench_put_number(file, report->row[i].name, report->row[i].value, i + 1 < report->count ? ",\n" : "\n");
     fprintf(file, "}\n");
     return fclose(file) != 0;
 }
@@ -84,7 +101,7 @@ const char *bench_json_path(int count, char **arguments)
 
 #define HDM_DG "hdm05/HDM_dg.asf"
 
-const bench_take bench_takes[BENCH_TAKES] = {
+static const bench_take recorded[BENCH_TAKES] = {
     {"dg0305", HDM_DG, "hdm05/HDM_dg_03-05_02_120.c3d", "hdm05/HDM_dg_03-05_02_120.amc"},
     {"dg0103", HDM_DG, "hdm05/HDM_dg_01-03_01_120.c3d", "hdm05/HDM_dg_01-03_01_120.amc"},
     {"dg0302", HDM_DG, "hdm05/HDM_dg_03-02_02_120.c3d", NULL},
@@ -95,7 +112,82 @@ const bench_take bench_takes[BENCH_TAKES] = {
 void bench_data_path(char *path, size_t size, const char *name)
 {
     const char *folder = getenv("ULNA_DATA");
-    snprintf(path, size, "%s/%s", folder ? folder : ULNA_SOURCE_DIR "/../shared/data", name);
+    if (*name == '/')
+        snprintf(path, size, "%s", name);
+    else
+        snprintf(path, size, "%s/%s", folder ? folder : ULNA_SOURCE_DIR "/../shared/data", name);
+}
+
+static char said[256];
+
+void bench_data_say(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(said, sizeof said, format, arguments);
+    va_end(arguments);
+}
+
+const char *bench_data_text(void)
+{
+    return said;
+}
+
+static int is_there(const char *name)
+{
+    char path[2048];
+    bench_data_path(path, sizeof path, name);
+    return access(path, R_OK) == 0;
+}
+
+static char sample_folder[] = "/tmp/ulna-sample-XXXXXX";
+
+static void remove_sample(void)
+{
+    char command[100];
+    snprintf(command, sizeof command, "rm -rf '%s'", sample_folder);
+    if (system(command) != 0)
+        fprintf(stderr, "%s is left behind\n", sample_folder);
+}
+
+bench_take bench_sample_take(void)
+{
+    static char skeleton[64], markers[64], reference[64];
+    char command[2048];
+    int is_made = mkdtemp(sample_folder) != NULL;
+    if (is_made)
+        atexit(remove_sample);
+    snprintf(command, sizeof command, "'%s' sample --quiet --only walk '%s'", ULNA_BENCH_TOOL, sample_folder);
+    if (!is_made || system(command) != 0) {
+        fprintf(stderr, "the built-in take cannot be written: %s\n", command);
+        exit(1);
+    }
+    snprintf(skeleton, sizeof skeleton, "%s/human.asf", sample_folder);
+    snprintf(markers, sizeof markers, "%s/walk.c3d", sample_folder);
+    snprintf(reference, sizeof reference, "%s/walk-true.amc", sample_folder);
+    return (bench_take){"walk", skeleton, markers, reference};
+}
+
+const bench_take *bench_takes(int *count)
+{
+    static bench_take found[BENCH_TAKES];
+    static int found_count;
+    char names[128] = "";
+    for (int i = 0; i < BENCH_TAKES && !*said; i++) {
+        if (!is_there(recorded[i].skeleton) || !is_there(recorded[i].markers))
+            continue;
+        size_t length = strlen(names);
+        snprintf(names + length, sizeof names - length, "%s%s", length ? ", " : "", recorded[i].name);
+        found[found_count++] = recorded[i];
+    }
+    if (!*said && found_count)
+        bench_data_say("recorded takes: %s", names);
+    else if (!*said) {
+        found[found_count++] = bench_sample_take();
+        bench_data_say("the built-in take: no recording was found (docs/test-data.md)");
+    }
+    *count = found_count;
+    return found;
 }
 
 ulna_content bench_load(const char *name, const ulna_read_options *options)

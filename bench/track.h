@@ -19,6 +19,9 @@ typedef struct track_take {
 int track_take_load(track_take *take, const bench_take *from, const char *offsets);
 void track_take_free(track_take *take);
 const double *track_take_goals(const track_take *take, int frame);
+/* Puts missing markers where the tracker has them: peers need all of them in each frame. The share of positions that were missing, percent;
+ * negative without memory. */
+double track_take_fill(track_take *take);
 
 /* ---- runners (track_contest.c) ------------------------------------------------------------------------------------ */
 

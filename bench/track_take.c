@@ -1,18 +1,22 @@
 /* The take of bench_track: see the header. */
 #include "track.h"
 #include "ulna/calibrate.h"
+#include "ulna/kinematics.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 static ulna_status weld_thumbs(const ulna_model *model, ulna_model **result)
 {
-    static const char *const thumbs[] = {"lthumb", "rthumb"};
+    static const char *const thumbs[] = {"lthumb", "rthumb", "left_thumb", "right_thumb"};
     const ulna_joint fixed = ulna_joint_fixed();
     ulna_builder *builder = NULL;
     ulna_status status = ulna_builder_from_model(model, NULL, &builder, NULL);
-    for (int i = 0; i < 2 && status == ULNA_OK; i++)
-        status = ulna_builder_set_joint(builder, ulna_builder_find_body(builder, thumbs[i]), &fixed, NULL);
+    for (size_t i = 0; i < sizeof thumbs / sizeof *thumbs && status == ULNA_OK; i++) {
+        int thumb = ulna_builder_find_body(builder, thumbs[i]);
+        status = thumb == ULNA_NONE ? ULNA_OK : ulna_builder_set_joint(builder, thumb, &fixed, NULL);
+    }
     if (status == ULNA_OK)
         status = ulna_builder_build(builder, NULL, result, NULL);
     ulna_builder_destroy(builder);
@@ -88,4 +92,27 @@ void track_take_free(track_take *take)
 const double *track_take_goals(const track_take *take, int frame)
 {
     return take->goals + 3 * (ptrdiff_t)frame * take->markers;
+}
+
+double track_take_fill(track_take *take)
+{
+    ulna_tracker *tracker = NULL;
+    ulna_pose *pose = NULL;
+    double *q = calloc((size_t)ulna_model_coordinate_count(take->model), sizeof *q);
+    long filled = 0;
+    int good = q && ulna_tracker_create(take->model, &take->set, NULL, NULL, &tracker, NULL) == ULNA_OK &&
+               ulna_pose_create(take->model, NULL, &pose, NULL) == ULNA_OK;
+    for (int f = 0; f < take->frames && good; f++) {
+        double *goals = take->goals + 3 * (ptrdiff_t)f * take->markers;
+        good = ulna_tracker_frame(tracker, goals, q, NULL) == ULNA_OK && ulna_pose_forward(pose, q) == ULNA_OK;
+        for (int m = 0; m < take->markers && good; m++)
+            if (isnan(goals[3 * m])) {
+                ulna_pose_point(pose, take->set.items[m].body, take->set.items[m].offset, goals + 3 * m);
+                filled++;
+            }
+    }
+    ulna_pose_destroy(pose);
+    ulna_tracker_destroy(tracker);
+    free(q);
+    return good ? 100.0 * (double)filled / ((double)take->frames * take->markers) : -1;
 }

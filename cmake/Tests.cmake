@@ -114,6 +114,8 @@ if(ULNA_TESTS)
             "${PROJECT_BINARY_DIR}/report_page")
         set_tests_properties(tools_report_page PROPERTIES LABELS tools TIMEOUT 300 SKIP_RETURN_CODE 77
             ENVIRONMENT "${test_environment}")
+        add_test(NAME tools_picture COMMAND "${PROJECT_SOURCE_DIR}/tests/tools/picture.sh" $<TARGET_FILE:ulna>)
+        set_tests_properties(tools_picture PROPERTIES LABELS tools TIMEOUT 300 ENVIRONMENT "${test_environment}")
     endif()
 
     # A batch on a real Slurm, started for the test; skipped where its packages are missing.
@@ -199,12 +201,12 @@ if(ULNA_BENCH)
         ulna_add_program(${name} "" SOURCES ${source} ${suite_sources} ${bench_support})
         target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src") # they measure what is inside, too
         target_compile_definitions(${name} PRIVATE "ULNA_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"")
+        if(TARGET ulna) # which writes the built-in take, and which bench_batch runs
+            add_dependencies(${name} ulna)
+            target_compile_definitions(${name} PRIVATE "ULNA_BENCH_TOOL=\"$<TARGET_FILE:ulna>\"")
+        endif()
     endforeach()
     target_sources(bench_calibrate PRIVATE bench/poses_measure.c) # which bench_poses has too
-    if(TARGET ulna) # which bench_batch runs
-        add_dependencies(bench_batch ulna)
-        target_compile_definitions(bench_batch PRIVATE "ULNA_BENCH_TOOL=\"$<TARGET_FILE:ulna>\"")
-    endif()
     target_sources(bench_constraints PRIVATE tests/support/support_constraints.c) # the scenes of test_constrained
     target_include_directories(bench_constraints PRIVATE "${PROJECT_SOURCE_DIR}/tests/support")
     include(Peers)

@@ -272,7 +272,7 @@ enum { SKELETON, RECORDING, ATTACHMENT, TRUTH };
 const sample_file sample_take_files[] = {
     [SKELETON] = {"human.asf", "the human as an Acclaim skeleton, for the take"},
     [RECORDING] = {"walk.c3d",
-                   "six seconds of 41 markers: walking, bending, waving; with noise, gaps and two markers swapped"},
+                   "six seconds of 41 markers: walking, bending, waving; damaged on purpose: gaps, markers exchanged"},
     [ATTACHMENT] = {"walk-markers.csv", "where the markers of the take are attached to human.asf"},
     [TRUTH] = {"walk-true.amc", "the true motion of the take"},
     {0},
@@ -302,6 +302,15 @@ static ulna_status write_attachment(const ulna_model *human, ulna_text *text, ul
     return status;
 }
 
+static ulna_status make_recording(const ulna_model *human, const ulna_clip *clip, ulna_recording *recording,
+                                  ulna_error *error)
+{
+    ulna_status status = files_markers_of(human, clip, recording, error);
+    if (status == ULNA_OK)
+        spoil(recording);
+    return status;
+}
+
 static ulna_status write_part(int index, const ulna_model *human, ulna_text *text, ulna_error *error)
 {
     ulna_clip clip = ulna_clip_empty(NULL);
@@ -312,9 +321,7 @@ static ulna_status write_part(int index, const ulna_model *human, ulna_text *tex
     ulna_write_options options = ulna_write_options_for(&no_file, format);
     ulna_status status = index == RECORDING || index == TRUTH ? sample_take_motion(human, &clip, error) : ULNA_OK;
     if (status == ULNA_OK && index == RECORDING)
-        status = files_markers_of(human, &clip, &recording, error);
-    if (status == ULNA_OK && index == RECORDING)
-        spoil(&recording);
+        status = make_recording(human, &clip, &recording, error);
     if (index == TRUTH)
         options.digits = 8;
     options.up = 'y';
@@ -333,6 +340,41 @@ ulna_status sample_take_write(int index, ulna_text *text, ulna_error *error)
     ulna_status status = ulna_sample_create("human", NULL, &human, error);
     if (status == ULNA_OK)
         status = write_part(index, human, text, error);
+    ulna_model_destroy(human);
+    return status;
+}
+
+/* Files hold fewer digits. */
+static int is_same(const ulna_recording *a, const ulna_recording *b)
+{
+    const double digits_m = 1e-5;
+    size_t count = 3 * (size_t)a->frame_count * (size_t)a->marker_count;
+    for (int m = 0; m < a->marker_count; m++)
+        if (strcmp(a->names[m], b->names[m]) != 0)
+            return 0;
+    for (size_t i = 0; i < count; i++)
+        if (isnan(a->positions[i]) != isnan(b->positions[i]) || fabs(a->positions[i] - b->positions[i]) > digits_m)
+            return 0;
+    return 1;
+}
+
+ulna_status sample_take_recognise(const ulna_recording *recording, int *is_sample, ulna_error *error)
+{
+    ulna_model *human = NULL;
+    ulna_clip clip = ulna_clip_empty(NULL);
+    ulna_recording own = ulna_recording_empty(NULL);
+    *is_sample = 0;
+    if (recording->frame_count != SAMPLE_TAKE_FRAMES || ulna_recording_find(recording, "LKNE") == ULNA_NONE)
+        return ULNA_OK; /* most are told apart at no cost */
+    ulna_status status = ulna_sample_create("human", NULL, &human, error);
+    if (status == ULNA_OK)
+        status = sample_take_motion(human, &clip, error);
+    if (status == ULNA_OK)
+        status = make_recording(human, &clip, &own, error);
+    if (status == ULNA_OK)
+        *is_sample = own.marker_count == recording->marker_count && is_same(&own, recording);
+    ulna_recording_release(&own);
+    ulna_clip_release(&clip);
     ulna_model_destroy(human);
     return status;
 }

@@ -82,6 +82,12 @@ static void put_verdict(markup *page, const void *about)
     const solve_job *job = about;
     const json_t *reasons = json_object_get(job->object, "reasons");
     const char *text = solve_verdict_text(job->result.trust.verdict);
+    const char *sample = json_string_value(json_object_get(job->object, "sample"));
+    if (sample) {
+        markup_put(page, "<p>");
+        markup_escape(page, sample);
+        markup_put(page, "</p>\n");
+    }
     markup_format(page, "<div class=\"verdict %s\"><strong>%c%s</strong>\n",
                   json_string_value(json_object_get(job->object, "verdict")), toupper((unsigned char)*text), text + 1);
     if (!json_array_size(reasons))

@@ -62,6 +62,7 @@ typedef struct solve_job {
     const ulna_model *joints;     /* with the joints that are solved */
     const ulna_model *model;      /* the same, or the take's own: scaled to key points */
     ulna_content markers;
+    int is_sample;         /* the markers are those of the built-in take */
     ulna_clip reference;   /* of `model`, as the next one */
     ulna_clip compared;    /* of compare_path */
     ulna_marker_set set;   /* of attach_path, or calibrated */

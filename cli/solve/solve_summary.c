@@ -473,6 +473,33 @@ static void put_shown(const solve_job *job)
     put_number(o, "us_in_all", 1e6 * s->seconds / s->frames);
 }
 
+/* The built-in take looks bad on purpose: what of that was found. */
+static void put_sample(const solve_job *job)
+{
+    int swapped = 0;
+    for (int i = 0; i < job->result.swap_count; i++)
+        swapped += job->result.swaps[i].frames;
+    const struct {
+        long long frames;
+        const char *what;
+    } found[] = {
+        {json_integer_value(json_object_get(job->object, "empty")), "without a marker"},
+        {json_integer_value(json_object_get(job->object, "bridged")), "without the markers of a limb"},
+        {swapped, "with exchanged markers"},
+    };
+    char list[160] = "";
+    for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
+        size_t length = strlen(list);
+        if (found[i].frames)
+            snprintf(list + length, sizeof list - length, "%s%lld frame%s %s",
+                     length ? ", " : " Found: ", found[i].frames, found[i].frames == 1 ? "" : "s", found[i].what);
+    }
+    char text[300];
+    snprintf(text, sizeof text, "This is the built-in take, which is damaged on purpose.%s%s", list, *list ? "." : "");
+    if (job->is_sample)
+        put_text(job->object, "sample", text);
+}
+
 void solve_add_results(solve_job *job)
 {
     json_t *o = job->object;
@@ -513,6 +540,7 @@ void solve_add_results(solve_job *job)
     put_stops(job);
     put_constraints(job);
     put_shown(job);
+    put_sample(job);
     solve_add_ghost(job);
     note_trust(job);
     int fits_badly = r->trust.verdict == ULNA_VERDICT_REJECT ||
@@ -544,6 +572,9 @@ static void say_swaps(const cli *tool, const json_t *swaps, int is_bounded)
 static void print_summary(const cli *tool, const solve_job *job)
 {
     const json_t *o = job->shown;
+    const char *sample = json_string_value(json_object_get(job->object, "sample"));
+    if (sample)
+        table_wrap(tool, 0, 0, 0, sample);
     cli_title(tool, "%s%s%s", job->markers_path, job->own_subject ? ", " : "",
               job->own_subject ? job->own_subject : "");
     fact_line(

@@ -243,6 +243,8 @@ static void defects_are_reported(void **state)
     assert_int_equal(integer(object, "frames_unmarked"), FRAMES - count_marked(json_object_get(object, "ranges")));
     json_decref(object);
     char *page = ulna_test_tool_file(tool, "report.html");
+    ulna_test_says(page,
+                   "<p>This is the built-in take, which is damaged on purpose. Found: 8 frames without a marker, ");
     ulna_test_says(page, "LKNE and RKNE in <a href=\"#player\" data-frame=\"180\">180–215</a>");
     ulna_test_says(page, "<a href=\"#player\" data-frame=\"420\">420–427</a></dd>");
     free(page);
@@ -255,6 +257,27 @@ static void defects_are_reported(void **state)
                              "solve -s human.asf -m walk.c3d -a walk-markers.csv --up z --no-checks --frames 1:20");
     ulna_test_says(tool->out, "the recording states that y is up; --up z is used instead");
     close_sample(&s);
+}
+
+/* The first lines of a solve say that the take is damaged, in whatever file it is; and of no other take. */
+static void damage_is_announced(void **state)
+{
+    ulna_test_tool *tool = *state;
+    const char *first = "This is the built-in take, which is damaged on purpose. Found: 8 frames without\n"
+                        "a marker, ";
+    assert_int_equal(ulna_test_tool_run(tool, "sample --only walk ."), 0);
+    ulna_test_says(tool->out, "damaged on purpose");
+    assert_int_equal(ulna_test_tool_run(tool, "solve -s human.asf -m walk.c3d -a walk-markers.csv"), 0);
+    assert_memory_equal(tool->out, first, strlen(first));
+    ulna_test_says(tool->out, " frames without the markers of a limb, 36 frames with exchanged\nmarkers.\nwalk.c3d: ");
+    assert_int_equal(ulna_test_tool_run(tool, "convert walk.c3d walk.trc"), 0);
+    assert_int_equal(ulna_test_tool_run(tool, "solve -s human.asf -m walk.trc -a walk-markers.csv --frames 1:20"), 0);
+    ulna_test_says(tool->out, "This is the built-in take, which is damaged on purpose.\nwalk.trc: ");
+    assert_int_equal(ulna_test_tool_run(tool, "solve -s human.asf -m walk.c3d -a walk-markers.csv -o clean.trc"), 0);
+    assert_int_equal(ulna_test_tool_run(tool, "solve -s human.asf -m clean.trc -a walk-markers.csv"), 0);
+    assert_memory_equal(tool->out, "clean.trc: 720 frames", strlen("clean.trc: 720 frames"));
+    assert_int_equal(ulna_test_tool_run(tool, "solve -s human.asf -m clean.trc -a walk-markers.csv --json"), 0);
+    assert_null(strstr(tool->out, "\"sample\""));
 }
 
 static void files_read_back(void **state)
@@ -387,6 +410,7 @@ int main(void)
         TEST(motion_is_a_motion),
         TEST(recording_is_spoilt_as_it_says),
         TEST(defects_are_reported),
+        TEST(damage_is_announced),
         TEST(files_read_back),
         TEST(joints_are_where_they_were),
         TEST(threads_and_company_do_not_matter),
