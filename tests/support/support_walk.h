@@ -13,6 +13,8 @@ typedef struct ulna_test_walk {
 
 /* `noise`: standard deviation along each axis, in metres. Needs the tool. */
 ulna_test_walk ulna_test_walk_make(double noise);
+/* The same motion with other markers; release it. */
+ulna_recording ulna_test_walk_record(const ulna_test_walk *walk, const ulna_marker_set *set, double noise);
 void ulna_test_walk_release(ulna_test_walk *walk);
 
 #endif

@@ -8,7 +8,7 @@ trap 'rm -rf "$folder"' EXIT
 unset ULNA_REQUIRE_DATA ULNA_TEST_PART 2>/dev/null || true
 export ULNA_DATA="$folder"
 
-fail() { echo "skipped_tests: FAILED: $*" >&2; cat "$folder/out" >&2; exit 1; }
+fail() { echo "skipped_tests: FAILED: $*" >&2; sed "s/^/  /" "$folder/out" >&2; exit 1; }
 # expect CODE [NAME=VALUE]... PROGRAM
 expect() {
     code=$1 status=0
