@@ -12,7 +12,7 @@ export BUILD# tools/bootstrap puts there what comes from npm
 suites = $(patsubst bench/bench_%.c,%,$(wildcard bench/bench_*.c))
 
 .PHONY: help configured run build test check check-all bench papers picture fuzz install clean format bootstrap bootstrap-test bootstrap-check
-.PHONY: check-static check-asan check-tsan check-minimal check-walks
+.PHONY: check-static check-asan check-tsan check-minimal check-walks coverage
 .DEFAULT_GOAL := build
 
 help: ## this list
@@ -70,6 +70,9 @@ check-all: check check-walks ## everything that takes too long for CI, before a 
 check-walks: ## a newcomer's first hour: the README's commands, then other compilers, languages, folders and rights
 	tools/walk
 	tools/walk --variants
+
+coverage: bootstrap-test ## line coverage by the tests: without recorded data and with them (tools/coverage)
+	tools/coverage "$(BUILD)/coverage"
 
 # Suites never run side by side: they measure time.
 bench: ## all benchmarks, numbers in build/bench/*.json, one page in build/bench/index.html

@@ -101,8 +101,9 @@ if(ULNA_TESTS)
     add_test(NAME tools_check_map COMMAND "${PROJECT_SOURCE_DIR}/tools/check-map")
     add_test(NAME tools_bench_page COMMAND "${PROJECT_SOURCE_DIR}/tests/tools/bench_page.sh")
     add_test(NAME tools_test_data_page COMMAND "${PROJECT_SOURCE_DIR}/tests/tools/test_data_page.sh")
+    add_test(NAME tools_skipped_tests COMMAND "${PROJECT_SOURCE_DIR}/tests/tools/skipped_tests.sh" $<TARGET_FILE:test_track_defaults>)
     add_test(NAME tools_check_options COMMAND "${PROJECT_SOURCE_DIR}/tools/check-options")
-    set_tests_properties(tools_check_layers tools_check_interface tools_check_layers_self_test tools_check_map tools_check_options tools_bench_page tools_test_data_page PROPERTIES LABELS tools TIMEOUT 300)
+    set_tests_properties(tools_check_layers tools_check_interface tools_check_layers_self_test tools_check_map tools_check_options tools_bench_page tools_test_data_page tools_skipped_tests PROPERTIES LABELS tools TIMEOUT 300)
 
     # The scripts, styles and templates of the tool's pages.
     add_test(NAME tools_check_pages COMMAND "${PROJECT_SOURCE_DIR}/tools/check-pages")

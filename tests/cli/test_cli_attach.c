@@ -4,6 +4,7 @@
 
 #include "support_take.h"
 #include "support_tool.h"
+#include "support_walk.h"
 #include "ulna/mocap.h"
 
 enum { FRAMES = 120 };
@@ -110,18 +111,48 @@ static void a_skeleton_without_markers_is_calibrated(void **state)
 }
 
 /* Built-in skeletons have markers; a recording with others, of names that are known, is calibrated. */
-static void names_replace_markers_that_are_not_there(void **state)
+static void check_other_names(ulna_test_tool *tool, const char *file, int count)
 {
-    ulna_test_tool *tool = *state;
     char line[600];
-    snprintf(line, sizeof line, "-s human -m '%s/trc/gait2354/subject01_walk1.trc'", ulna_test_data_dir());
+    snprintf(line, sizeof line, "-s human -m '%s'", file);
     json_t *object = solve(tool, line, 0);
-    assert_int_equal(integer(object, "markers"), 41);
+    assert_int_equal(integer(object, "markers"), count);
     assert_below(number(object, "calibration_rms_mm"), 7);
     json_decref(object);
-    object = solve(tool, "-s human -m take.c3d", 0); /* which has the skeleton's own */
+}
+
+static void names_replace_markers_that_are_not_there(void **state)
+{
+    static const char *const other[][2] = {
+        {"FHD", "Temple"},      {"SHO", "Acromium"}, {"UPA", "Bicep"}, {"ELB", "Elbow"},  {"WRA", "Wrist.Lat"},
+        {"WRB", "Wrist.Med"},   {"FWT", "ASIS"},     {"BWT", "PSIS"},  {"THI", "Thigh"},  {"KNE", "Knee.Lat"},
+        {"SHN", "Shank.Front"}, {"ANK", "Ankle"},    {"HEE", "Heel"},  {"TOE", "Toe.Tip"}};
+    enum { OTHERS = sizeof other / sizeof *other };
+    ulna_test_tool *tool = *state;
+    ulna_test_walk walk = ulna_test_walk_make(1e-3);
+    for (int m = 0; m < walk.markers.marker_count; m++) {
+        char *name = walk.markers.names[m], side = name[4]; /* Eve:LFHD */
+        int i = 0;
+        while (i < OTHERS && strcmp(name + 5, other[i][0]) != 0)
+            i++;
+        if (i < OTHERS)
+            snprintf(name, ULNA_MARKER_NAME, "%c.%s", side, other[i][1]);
+        else
+            snprintf(name, ULNA_MARKER_NAME, "*%d", m);
+    }
+    ulna_test_take_write(tool->folder, "other.c3d", NULL, NULL, &walk.markers);
+    ulna_test_walk_release(&walk);
+    check_other_names(tool, "other.c3d", 2 * OTHERS);
+    json_t *object = solve(tool, "-s human -m take.c3d", 0); /* which has the skeleton's own */
     assert_null(json_object_get(object, "calibration_rms_mm"));
     json_decref(object);
+}
+
+static void names_replace_markers_of_recordings(void **state)
+{
+    char path[512];
+    check_other_names(*state,
+                      ulna_test_path(path, sizeof path, ulna_test_data_dir(), "trc/gait2354/subject01_walk1.trc"), 41);
 }
 
 /* Bones of another length fit, with angles that are wrong; the verdict and the table of the calibration say so. */
@@ -224,7 +255,8 @@ int main(void)
         ulna_test_needs("hand", TEST(key_points_need_no_attachment)),
         TEST(key_points_need_no_markers_on_the_skeleton),
         TEST(a_skeleton_without_markers_is_calibrated),
-        ulna_test_needs("trc", TEST(names_replace_markers_that_are_not_there)),
+        TEST(names_replace_markers_that_are_not_there),
+        ulna_test_needs("trc", TEST(names_replace_markers_of_recordings)),
         TEST(skeletons_of_others_are_not_trusted),
         TEST(offsets_of_one_pose_are_a_guess),
         TEST(a_reference_tells_offsets),

@@ -1,5 +1,6 @@
 /* `ulna batch`: calibrations that takes of a session share, and takes that are calibrated by themselves. */
 #include "support_batch.h"
+#include "support_walk.h"
 
 /* Once for each subject and session, from takes that can be read. */
 static void calibrations_are_shared(void **state)
@@ -53,24 +54,30 @@ static void calibrations_are_shared(void **state)
     assert_int_equal(count_of(tool, "broken -o out3 --no-reports --options '--frames 1:20'", 0, "done"), 1);
 }
 
-/*
- * Takes of an actor, the markers of whose left leg sit 7 cm apart in the smaller one: a calibration for all, from the largest three,
- * makes its error three times as large. Those of the others are where they were, and they are calibrated together.
- */
-static void markers_may_be_placed_anew(void **state)
+/* The folder anew: SUBJECT.asf, one take whose markers sit elsewhere than in SUBJECT_1, SUBJECT_2 and SUBJECT_3, which are larger. */
+typedef struct session {
+    const char *subject, *other, *other_on_page;
+} session;
+
+static void shell(const ulna_test_tool *tool, const session *s, const char *script)
 {
-    ulna_test_tool *tool = *state;
-    char command[1024];
-    snprintf(command, sizeof command,
-             "mkdir anew && cd anew && for f in HDM_dg.asf HDM_dg_01-03_01_120.c3d; do ln -s '%s/hdm05/'$f; done; "
-             "for i in 1 2 3; do ln -s '%s/hdm05/HDM_dg_03-02_02_120.c3d' HDM_dg_$i.c3d; done",
-             ulna_test_data_dir(), ulna_test_data_dir());
-    ulna_test_tool_shell(tool, command);
+    char line[1024];
+    snprintf(line, sizeof line, "s=%s t=%s; %s", s->subject, s->other, script);
+    ulna_test_tool_shell(tool, line);
+}
+
+/* A calibration for all, from the largest three, does not fit the other take, which is calibrated by itself; they are as they were. */
+static void check_placed_anew(ulna_test_tool *tool, const session *s)
+{
+    static const char solve[] = "anew -o out --no-reports --options '--frames 1:500'";
+    char text[200], takes[3][100];
     expect(tool, "anew -o out --dry-run", 0);
     ulna_test_says(tool->out, "4 takes to solve\n1 calibration, and one more for each take whose"); /* two are made */
-    expect(tool, "anew -o out --no-reports --options '--frames 1:500'", 0);
+    expect(tool, solve, 0);
     ulna_test_says(tool->out, "calibrated by itself: its markers were placed anew");
-    static const char *const takes[] = {"HDM_dg_01-03_01_120", "HDM_dg_1", "HDM_dg_2"};
+    snprintf(takes[0], sizeof takes[0], "%s", s->other);
+    for (int i = 1; i < 3; i++)
+        snprintf(takes[i], sizeof takes[i], "%s_%d", s->subject, i);
     for (int i = 0; i < 3; i++) {
         json_t *row = result_of(tool, "out", takes[i]);
         assert_below(number(row, "rms_mm"), 10);
@@ -79,30 +86,70 @@ static void markers_may_be_placed_anew(void **state)
     }
     /* On the page, too: of this take only. */
     char *page = ulna_test_tool_file(tool, "out/index.html");
-    const char *anew = strstr(page, "its markers were placed anew"),
-               *row_of = strstr(page, "<td>HDM_<wbr/>dg_<wbr/>01-03_<wbr/>01_<wbr/>120</td>");
+    snprintf(text, sizeof text, "<td>%s</td>", s->other_on_page);
+    const char *anew = strstr(page, "its markers were placed anew"), *row_of = strstr(page, text);
     assert_non_null(anew);
     assert_non_null(row_of);
     assert_true(anew > row_of && anew < strstr(row_of, "</tr>"));
     assert_null(strstr(anew + 1, "its markers were placed anew"));
     free(page);
-    ulna_test_tool_shell(
-        tool, "cd out/calibration && [ -s HDM_dg.csv ] && [ \"$(ls *~take.csv)\" = HDM_dg_01-03_01_120~take.csv ]");
-    expect_plan(tool, "anew -o out --no-reports --options '--frames 1:500'", 0, 4, 0);
-    assert_int_equal(count_of(tool, "anew -o out --no-reports --options '--frames 1:500'", 0, "kept"), 4);
+    shell(tool, s, "cd out/calibration && [ -s $s.csv ] && [ \"$(ls *~take.csv)\" = $t~take.csv ]");
+    expect_plan(tool, solve, 0, 4, 0);
+    assert_int_equal(count_of(tool, solve, 0, "kept"), 4);
     /* The axes that the calibration tried are those that the take alone finds. */
-    ulna_test_tool_shell(
-        tool,
-        "t=HDM_dg_01-03_01_120; grep -q '\"axes_tried\": true' out/calibration/$t~take.json && " ULNA
-        " solve -q -s anew/HDM_dg.asf -m anew/$t.c3d -a out/calibration/$t~take.csv --frames 1:500 -o alone.amc && "
-        "cmp alone.amc out/$t.amc");
+    shell(tool, s,
+          "grep -q '\"axes_tried\": true' out/calibration/$t~take.json && " ULNA
+          " solve -q -s anew/$s.asf -m anew/$t.c3d -a out/calibration/$t~take.csv --frames 1:500 -o alone.amc && "
+          "cmp alone.amc out/$t.amc");
     /* If its own table cannot be written, it is not solved with that of the others. */
-    ulna_test_tool_shell(
-        tool,
-        "mkdir -p out2/journal && touch out2/journal/lock && mkdir -p 'out2/calibration/HDM_dg_01-03_01_120~take.csv/x'");
+    shell(tool, s, "mkdir -p out2/journal && touch out2/journal/lock && mkdir -p \"out2/calibration/$t~take.csv/x\"");
     expect(tool, "anew -o out2 --no-reports --options '--frames 1:500'", 1);
-    ulna_test_says(tool->out, "HDM_dg_01-03_01_120~take.csv: cannot write the table of markers: ");
-    ulna_test_tool_shell(tool, "[ ! -e out2/HDM_dg_01-03_01_120.amc ]");
+    snprintf(text, sizeof text, "%s~take.csv: cannot write the table of markers: ", s->other);
+    ulna_test_says(tool->out, text);
+    shell(tool, s, "[ ! -e out2/$t.amc ]");
+}
+
+/* The markers of the left leg sit 7 cm apart in one take. */
+static void markers_may_be_placed_anew(void **state)
+{
+    static const session s = {"eve", "eve_anew", "eve_<wbr/>anew"};
+    ulna_test_tool *tool = *state;
+    ulna_test_walk walk = ulna_test_walk_make(1e-3);
+    ulna_test_tool_shell(tool, "mkdir anew");
+    ulna_test_take_write(tool->folder, "anew/eve.asf", walk.skeleton.model, NULL, NULL);
+    ulna_test_take_write(tool->folder, "anew/eve_1.c3d", NULL, NULL, &walk.markers);
+    ulna_test_tool_shell(tool, "cd anew && cp eve_1.c3d eve_2.c3d && cp eve_1.c3d eve_3.c3d");
+    for (size_t i = 0; i < walk.set.count; i++) {
+        const char *marker = walk.set.items[i].marker;
+        if (strcmp(marker, "LTHI") == 0 || strcmp(marker, "LKNE") == 0 || strcmp(marker, "LSHN") == 0)
+            walk.set.items[i].offset[1] -= marker[1] == 'K' ? 0.07 : -0.07;
+    }
+    ulna_recording other = ulna_test_walk_record(&walk, &walk.set, 1e-3);
+    assert_int_equal(ulna_recording_resize(&walk.markers, (int)walk.set.count, other.frame_count - 40), ULNA_OK);
+    memcpy(walk.markers.positions, other.positions,
+           3 * walk.set.count * (size_t)walk.markers.frame_count * sizeof(double));
+    for (size_t i = 0; i < walk.set.count; i++)
+        memcpy(walk.markers.names[i], other.names[i], sizeof *other.names);
+    walk.markers.frame_seconds = other.frame_seconds;
+    walk.markers.first_frame = other.first_frame;
+    ulna_test_take_write(tool->folder, "anew/eve_anew.c3d", NULL, NULL, &walk.markers);
+    ulna_recording_release(&other);
+    ulna_test_walk_release(&walk);
+    check_placed_anew(tool, &s);
+}
+
+/* Those of the left leg sit 7 cm apart in the smaller one, which makes the error of a common calibration three times as large. */
+static void recorded_markers_may_be_placed_anew(void **state)
+{
+    static const session s = {"HDM_dg", "HDM_dg_01-03_01_120", "HDM_<wbr/>dg_<wbr/>01-03_<wbr/>01_<wbr/>120"};
+    ulna_test_tool *tool = *state;
+    char command[1024];
+    snprintf(command, sizeof command,
+             "mkdir anew && cd anew && for f in HDM_dg.asf HDM_dg_01-03_01_120.c3d; do ln -s '%s/hdm05/'$f; done; "
+             "for i in 1 2 3; do ln -s '%s/hdm05/HDM_dg_03-02_02_120.c3d' HDM_dg_$i.c3d; done",
+             ulna_test_data_dir(), ulna_test_data_dir());
+    ulna_test_tool_shell(tool, command);
+    check_placed_anew(tool, &s);
 }
 
 static void expect_calibrated_on(ulna_test_tool *tool, const char *output, const char *take, const char *on)
@@ -263,10 +310,15 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_takes, ulna_test_tool_close)
     const struct CMUnitTest tests[] = {
-        TEST(calibrations_are_shared),      ulna_test_needs("hdm05", TEST(markers_may_be_placed_anew)),
-        TEST(broken_takes_are_left_out),    TEST(unreadable_takes_are_left_out),
-        TEST(refused_takes_are_left_out),   TEST(the_take_at_fault_is_left_out),
-        TEST(passing_failures_do_not_stay), TEST(calibrations_are_shown_on_a_terminal),
+        TEST(calibrations_are_shared),
+        TEST(markers_may_be_placed_anew),
+        ulna_test_needs("hdm05", TEST(recorded_markers_may_be_placed_anew)),
+        TEST(broken_takes_are_left_out),
+        TEST(unreadable_takes_are_left_out),
+        TEST(refused_takes_are_left_out),
+        TEST(the_take_at_fault_is_left_out),
+        TEST(passing_failures_do_not_stay),
+        TEST(calibrations_are_shown_on_a_terminal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

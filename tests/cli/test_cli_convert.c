@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support_c3d.h"
 #include "support_take.h"
 #include "support_tool.h"
 #include "ulna/kinematics.h"
@@ -361,18 +362,38 @@ static void mistakes_are_told(void **state)
     ulna_test_tool_shell(tool, "test ! -e out.trc && test ! -e out.bvh && test -z \"$(ls | grep tmp)\"");
 }
 
-/* Analog data is not converted, and that is said. */
-static void analog_data_is_kept_or_told(void **state)
+/* Analog data goes from C3D to C3D; elsewhere it is not converted, and that is said. */
+static void check_analog(ulna_test_tool *tool, const char *file, const char *told)
 {
-    ulna_test_tool *tool = *state;
     char arguments[600];
-    snprintf(arguments, sizeof arguments, "'%s/c3d/btk_Analysis.c3d' analog.c3d", ulna_test_data_dir());
+    snprintf(arguments, sizeof arguments, "'%s' analog.c3d", file);
     convert(tool, arguments, 0);
     assert_null(strstr(tool->out, "analog data"));
     assert_int_equal(ulna_test_tool_run(tool, "info analog.c3d"), 0);
     ulna_test_says(tool->out, "analog  ");
     convert(tool, "analog.c3d -o analog.trc", 0);
-    ulna_test_says(tool->out, "the analog data (16 samples per frame) is not converted");
+    ulna_test_says(tool->out, told);
+}
+
+static void analog_data_is_kept_or_told(void **state)
+{
+    ulna_test_tool *tool = *state;
+    char path[256];
+    maker m = {.is_real = 1, .points = 4, .frames = 30, .analog = 6, .labels = "A   B   C   D   "};
+    make(&m);
+    FILE *file = fopen(ulna_test_path(path, sizeof path, tool->folder, "made.c3d"), "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(m.data, 1, m.length, file), m.length);
+    fclose(file);
+    free(m.data);
+    check_analog(tool, "made.c3d", "the analog data (6 samples per frame) is not converted");
+}
+
+static void recorded_analog_data_is_kept_or_told(void **state)
+{
+    char path[512];
+    ulna_test_path(path, sizeof path, ulna_test_data_dir(), "c3d/btk_Analysis.c3d");
+    check_analog(*state, path, "the analog data (16 samples per frame) is not converted");
 }
 
 /* ---- ulna info ----------------------------------------------------------------------------------------------------- */
@@ -453,7 +474,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_take, ulna_test_tool_close)
     const struct CMUnitTest tests[] = {
-        ulna_test_needs("c3d", TEST(analog_data_is_kept_or_told)),
+        TEST(analog_data_is_kept_or_told),
+        ulna_test_needs("c3d", TEST(recorded_analog_data_is_kept_or_told)),
         TEST(acclaim_files_go_together),
         TEST(what_does_not_fit_is_told),
         TEST(the_order_of_an_asf_is_kept),

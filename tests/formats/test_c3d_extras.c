@@ -1,7 +1,10 @@
-/* C3D to C3D: residuals and cameras, analog samples, force plates, events and every other parameter of recorded files are kept. */
+/*
+ * C3D to C3D: residuals and cameras, analog samples, force plates, events and every other parameter are kept, of files that are made here and of
+ * recorded ones.
+ */
 #include "formats/c3d/c3d.h"
 #include "formats/text/scan.h"
-#include "support_content.h"
+#include "support_c3d.h"
 
 /* ---- helpers ---------------------------------------------------------------------------------------------------- */
 
@@ -33,6 +36,44 @@ static char *file_of(const char *name, size_t *length)
 {
     char path[512];
     return ulna_test_read_file(ulna_test_path(path, sizeof path, ulna_test_data_dir(), name), length);
+}
+
+/* Two force plates, labels of analog channels, events in the header's way, and a group that nobody knows. */
+static void plates_and_others(maker *m)
+{
+    static const int corners[] = {3, 4, 2}, origins[] = {3, 2}, two = 2, bytes = 3;
+    group(m, 4, "FORCE_PLATFORM");
+    word_parameter(m, 4, "USED", 2);
+    parameter(m, 4, "CORNERS", 4, 3, corners, 96);
+    for (int i = 0; i < 24; i++)
+        put_float(m, 100 * i - 250.5);
+    put_byte(m, 0);
+    parameter(m, 4, "ORIGIN", 4, 2, origins, 24);
+    for (int i = 0; i < 6; i++)
+        put_float(m, 1.25 * i - 20);
+    put_byte(m, 0);
+    parameter(m, 4, "ZERO", 2, 1, &two, 4);
+    put_word(m, 1);
+    put_word(m, 10);
+    put_byte(m, 0);
+    text_parameter(m, 2, "LABELS", "Fx1 Fy1 Fz1 Mx1 ", 4);
+    float_parameter(m, 2, "GEN_SCALE", 0.5);
+    group(m, 9, "HOUSE");
+    text_parameter(m, 9, "NOTE", "left knee", 9);
+    parameter(m, 9, "BYTES", 1, 1, &bytes, 3);
+    put(m, "\1\377\200", 3);
+    put_byte(m, 0);
+}
+
+static maker made(int processor, int is_real, int frames)
+{
+    maker m = {.processor = processor, .is_real = is_real, .points = 5, .frames = frames, .first = 91, .analog = 24};
+    m.labels = "A   B   C   D   E   ";
+    m.scale = 0.125;
+    m.blocks = 4;
+    m.more = plates_and_others;
+    make(&m);
+    return m;
 }
 
 /* ---- parameters, read without the code under test ----------------------------------------------------------------- */
@@ -142,7 +183,46 @@ static int assert_same_words(const char *name, const ulna_content *a, const ulna
     return found;
 }
 
-/* ---- recorded files ----------------------------------------------------------------------------------------------- */
+/* ---- everything is kept ------------------------------------------------------------------------------------------- */
+
+/* Channels 0: any number of them. Returns how many points have a word that is not 0. */
+static int check_kept(const char *name, const char *data, size_t length, int channels, int per_frame)
+{
+    ulna_content first = read_all(data, length);
+    ulna_text once = write_all(&first, 0, NULL);
+    ulna_content second = read_all(once.data, once.length);
+    const ulna_extras *a = first.extras, *b = second.extras;
+    if (a->per_frame != per_frame || (channels && a->channels != channels))
+        fail_msg("%s: %d samples of %d channels", name, a->per_frame, a->channels);
+    assert_true(b->per_frame == a->per_frame && b->channels == a->channels && b->frames == a->frames);
+    if (a->per_frame)
+        assert_memory_equal(a->samples, b->samples, (size_t)a->frames * (size_t)a->per_frame * sizeof(float));
+    assert_memory_equal(a->events, b->events, sizeof a->events);
+    int words = assert_same_words(name, &first, &second);
+    assert_true(isnan(a->analog_rate) || !a->per_frame || a->analog_rate == b->analog_rate);
+    assert_same_recording(&first.recording, &second.recording, 2e-6);
+    ulna_c3d_file before = open_bytes(data, length), after = open_bytes(once.data, once.length);
+    assert_true(assert_same_parameters(name, &before, &after) > 15);
+    ulna_text twice = write_all(&second, 0, NULL);
+    assert_int_equal(once.length, twice.length);
+    assert_memory_equal(once.data, twice.data, once.length);
+    ulna_text_release(&once);
+    ulna_text_release(&twice);
+    ulna_content_release(&first);
+    ulna_content_release(&second);
+    return words;
+}
+
+static void made_files_are_kept(void **state)
+{
+    (void)state;
+    for (int processor = PC; processor <= SGI; processor++)
+        for (int is_real = 0; is_real < 2; is_real++) {
+            maker m = made(processor, is_real, 7);
+            assert_true(check_kept("made", (char *)m.data, m.length, 24, 24) > 20);
+            free(m.data);
+        }
+}
 
 static void files_of_many_makers_are_kept(void **state)
 {
@@ -169,34 +249,39 @@ static void files_of_many_makers_are_kept(void **state)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         size_t length;
         char *data = file_of(files[i].name, &length);
-        ulna_content first = read_all(data, length);
-        ulna_text once = write_all(&first, 0, NULL);
-        ulna_content second = read_all(once.data, once.length);
-        const ulna_extras *a = first.extras, *b = second.extras;
-        if (a->per_frame != files[i].per_frame || (files[i].channels && a->channels != files[i].channels))
-            fail_msg("%s: %d samples of %d channels", files[i].name, a->per_frame, a->channels);
-        assert_true(b->per_frame == a->per_frame && b->channels == a->channels && b->frames == a->frames);
-        if (a->per_frame)
-            assert_memory_equal(a->samples, b->samples, (size_t)a->frames * (size_t)a->per_frame * sizeof(float));
-        assert_memory_equal(a->events, b->events, sizeof a->events);
-        words += assert_same_words(files[i].name, &first, &second);
-        assert_true(isnan(a->analog_rate) || !a->per_frame || a->analog_rate == b->analog_rate);
-        assert_same_recording(&first.recording, &second.recording, 2e-6);
-        ulna_c3d_file before = open_bytes(data, length), after = open_bytes(once.data, once.length);
-        assert_true(assert_same_parameters(files[i].name, &before, &after) > 15);
-        ulna_text twice = write_all(&second, 0, NULL);
-        assert_int_equal(once.length, twice.length);
-        assert_memory_equal(once.data, twice.data, once.length);
-        ulna_text_release(&once);
-        ulna_text_release(&twice);
-        ulna_content_release(&first);
-        ulna_content_release(&second);
+        words += check_kept(files[i].name, data, length, files[i].channels, files[i].per_frame);
         free(data);
     }
     assert_true(words > 10000);
 }
 
-/* Integers and floats of three machines: the same bytes. */
+/* Of integers and floats of three machines: the same bytes as of the first. */
+static void check_same(const char *data, size_t length, ulna_text *first)
+{
+    ulna_content content = read_all(data, length);
+    ulna_text text = write_all(&content, 0, NULL);
+    ulna_content_release(&content);
+    if (!first->data) {
+        *first = text;
+        return;
+    }
+    assert_int_equal(text.length, first->length);
+    assert_memory_equal(text.data, first->data, first->length);
+    ulna_text_release(&text);
+}
+
+static void six_made_ways_become_one(void **state)
+{
+    (void)state;
+    ulna_text first = ulna_text_empty(NULL);
+    for (int i = 0; i < 6; i++) {
+        maker m = made(PC + i / 2, i % 2, 7);
+        check_same((char *)m.data, m.length, &first);
+        free(m.data);
+    }
+    ulna_text_release(&first);
+}
+
 static void six_ways_become_one(void **state)
 {
     (void)state;
@@ -206,28 +291,17 @@ static void six_ways_become_one(void **state)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         size_t length;
         char *data = file_of(names[i], &length);
-        ulna_content content = read_all(data, length);
-        ulna_text made = write_all(&content, 0, NULL);
-        ulna_content_release(&content);
+        check_same(data, length, &first);
         free(data);
-        if (i == 0)
-            first = made;
-        else {
-            assert_int_equal(made.length, first.length);
-            assert_memory_equal(made.data, first.data, first.length);
-            ulna_text_release(&made);
-        }
     }
     ulna_text_release(&first);
 }
 
 /* ---- what is changed on the way ------------------------------------------------------------------------------------ */
 
-static void samples_go_with_their_frames(void **state)
+/* Of a file with frames 91 to 327. */
+static void check_frames(const char *data, size_t length)
 {
-    (void)state;
-    size_t length;
-    char *data = file_of("c3d/btk_shd01.c3d", &length); /* frames 91 to 327 */
     ulna_content whole = read_all(data, length), part = read_all(data, length);
     ulna_recording *r = &part.recording;
     size_t width = (size_t)r->marker_count * 3;
@@ -254,16 +328,12 @@ static void samples_go_with_their_frames(void **state)
     ulna_content_release(&again);
     ulna_content_release(&part);
     ulna_content_release(&whole);
-    free(data);
 }
 
-/* Where a force plate is goes with the markers. */
-static void force_plates_follow_the_unit(void **state)
+/* Where a force plate is goes with the markers. Of a file in millimetres. */
+static void check_plates(const char *data, size_t length)
 {
-    (void)state;
     static const char *const names[] = {"CORNERS", "ORIGIN", "ZERO"};
-    size_t length;
-    char *data = file_of("c3d/btk_shd01.c3d", &length); /* millimetres */
     ulna_content whole = read_all(data, length);
     ulna_text text = write_all(&whole, 1, NULL);
     ulna_c3d_file file[2] = {open_bytes(data, length), open_bytes(text.data, text.length)};
@@ -289,6 +359,30 @@ static void force_plates_follow_the_unit(void **state)
     }
     ulna_text_release(&text);
     ulna_content_release(&whole);
+}
+
+static void samples_and_plates_go_along(void **state)
+{
+    (void)state;
+    for (int processor = PC; processor <= SGI; processor++) {
+        maker m = made(processor, 1, 237);
+        check_frames((char *)m.data, m.length);
+        check_plates((char *)m.data, m.length);
+        ulna_content content = content_of((char *)m.data, m.length, ULNA_FORMAT_C3D, NULL);
+        assert_null(content.extras); /* nobody asked for them */
+        assert_int_equal(content.source.analog, 24);
+        ulna_content_release(&content);
+        free(m.data);
+    }
+}
+
+static void recorded_samples_and_plates_go_along(void **state)
+{
+    (void)state;
+    size_t length;
+    char *data = file_of("c3d/btk_shd01.c3d", &length);
+    check_frames(data, length);
+    check_plates(data, length);
     free(data);
 }
 
@@ -304,10 +398,12 @@ static void nothing_is_read_unasked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(made_files_are_kept),
+        cmocka_unit_test(six_made_ways_become_one),
+        cmocka_unit_test(samples_and_plates_go_along),
         ulna_test_needs("c3d", cmocka_unit_test(files_of_many_makers_are_kept)),
         ulna_test_needs("c3d", cmocka_unit_test(six_ways_become_one)),
-        ulna_test_needs("c3d", cmocka_unit_test(samples_go_with_their_frames)),
-        ulna_test_needs("c3d", cmocka_unit_test(force_plates_follow_the_unit)),
+        ulna_test_needs("c3d", cmocka_unit_test(recorded_samples_and_plates_go_along)),
         ulna_test_needs("c3d", cmocka_unit_test(nothing_is_read_unasked)),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,7 @@
-/* Calibration of recorded takes: the aims on HDM05, the oracle's offsets beside ours, cold starts, and takes of others. */
+/*
+ * Calibration of recorded takes: the aims on HDM05, the oracle's offsets beside ours, cold starts, and takes of others. Also of the
+ * sample's walk, whose truth is known.
+ */
 #include <math.h>
 #include <stdlib.h>
 
@@ -7,6 +10,7 @@
 #include "support_calibrate.h"
 #include "support_hdm05.h"
 #include "support_model.h"
+#include "support_walk.h"
 
 /* ---- HDM05: the aims ---- */
 
@@ -470,6 +474,17 @@ static void assert_size_is_found(ulna_take_options options, const ulna_recording
     ulna_recording_release(&scaled);
 }
 
+static ulna_calibration calibrate_by_names(const ulna_take_options *options)
+{
+    ulna_calibration found = {0};
+    ulna_take *made;
+    ulna_error error;
+    if (ulna_take_create(options, &made, &error) || ulna_calibrate(made, NULL, &found, &error))
+        fail_msg("%s", error.message);
+    ulna_take_destroy(made);
+    return found;
+}
+
 static void test_other_takes(void **state)
 {
     (void)state;
@@ -486,8 +501,6 @@ static void test_other_takes(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ulna_content skeleton = ulna_content_empty(NULL), markers = ulna_content_empty(NULL);
-        ulna_calibration found;
-        ulna_take *made;
         char path[1024];
         ulna_test_path(path, sizeof path, ulna_test_data_dir(), cases[i].skeleton);
         assert_int_equal(ulna_content_load(path, NULL, &skeleton, NULL), ULNA_OK);
@@ -495,15 +508,13 @@ static void test_other_takes(void **state)
         assert_int_equal(ulna_content_load(path, NULL, &markers, NULL), ULNA_OK);
         ulna_take_options options = ulna_take_options_for(&skeleton, &markers);
         options.attach = ULNA_ATTACH_NAMES;
-        assert_int_equal(ulna_take_create(&options, &made, NULL), ULNA_OK);
-        assert_int_equal(ulna_calibrate(made, NULL, &found, NULL), ULNA_OK);
+        ulna_calibration found = calibrate_by_names(&options);
         print_message("%s: used %.2f mm, held out %.2f mm\n", cases[i].markers, 1e3 * found.rms,
                       1e3 * found.rms_held_out);
         assert_int_equal(found.set.count, 41);
         assert_true(1e3 * found.rms <= cases[i].mm && 1e3 * found.rms_held_out <= cases[i].held_out_mm);
         assert_int_equal(found.suspect_count, cases[i].suspects);
         ulna_calibration_release(&found);
-        ulna_take_destroy(made);
         for (int k = -1; k <= 1; k++)
             assert_size_is_found(options, &markers.recording, 1 + 0.1 * k);
         ulna_content_release(&markers);
@@ -511,9 +522,121 @@ static void test_other_takes(void **state)
     }
 }
 
+/* ---- a walk whose truth is known ---- */
+
+/* The largest distance of a joint from where it is, tracked with what was found; and the mean of each frame's largest. */
+static double joints_off(const ulna_test_walk *walk, const ulna_calibration *found, double *mean)
+{
+    const ulna_model *model = walk->skeleton.model;
+    ulna_clip clip = ulna_clip_empty(NULL);
+    ulna_pose *pose;
+    double largest = 0, at[3], truth[3];
+    assert_int_equal(ulna_test_track(model, &found->set, &walk->markers, NULL, NULL, &clip, NULL, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_pose_create(model, NULL, &pose, NULL), ULNA_OK);
+    *mean = 0;
+    double *places = malloc(3 * (size_t)model->nb * sizeof *places);
+    assert_non_null(places);
+    for (int f = 0; f < clip.frame_count; f++) {
+        double most = 0;
+        assert_int_equal(ulna_pose_forward(pose, ulna_clip_frame(&walk->motion.clip, f)), ULNA_OK);
+        for (int b = 0; b < model->nb; b++)
+            ulna_pose_body(pose, b, places + 3 * b, NULL);
+        assert_int_equal(ulna_pose_forward(pose, ulna_clip_frame(&clip, f)), ULNA_OK);
+        for (int b = 0; b < model->nb; b++) {
+            ulna_copy3(places + 3 * b, truth);
+            ulna_pose_body(pose, b, at, NULL);
+            for (int k = 0; k < 3; k++)
+                at[k] -= truth[k];
+            most = fmax(most, ulna_norm(at));
+        }
+        *mean += most / clip.frame_count;
+        largest = fmax(largest, most);
+    }
+    free(places);
+    ulna_pose_destroy(pose);
+    ulna_clip_release(&clip);
+    return largest;
+}
+
+/* Names say which bones; offsets found bring the joints to where they are. So do those of a recording with gaps, swaps and strays. */
+static void test_walk(void **state)
+{
+    (void)state;
+    ulna_test_walk walk = ulna_test_walk_make(1e-3);
+    ulna_recording clean = ulna_recording_empty(NULL);
+    size_t numbers = 3 * (size_t)walk.markers.marker_count * (size_t)walk.markers.frame_count;
+    assert_int_equal(ulna_recording_resize(&clean, walk.markers.marker_count, walk.markers.frame_count), ULNA_OK);
+    memcpy(clean.positions, walk.markers.positions, numbers * sizeof(double));
+    ulna_take_options options = ulna_take_options_for(&walk.skeleton, NULL);
+    options.recording = &walk.markers;
+    options.attach = ULNA_ATTACH_NAMES;
+    for (int is_dirty = 0; is_dirty < 2; is_dirty++) {
+        double mean;
+        if (is_dirty)
+            make_dirty(&walk.markers);
+        ulna_calibration found = calibrate_by_names(&options);
+        memcpy(walk.markers.positions, clean.positions, numbers * sizeof(double));
+        double most = joints_off(&walk, &found, &mean);
+        print_message("%s: used %.2f mm, held out %.2f, outliers %.1f %%; joints off by %.1f mm, %.1f at most\n",
+                      is_dirty ? "dirty" : "clean", 1e3 * found.rms, 1e3 * found.rms_held_out, 100 * found.outliers,
+                      1e3 * mean, 1e3 * most);
+        assert_int_equal(found.set.count, 41);
+        assert_int_equal(found.suspect_count, 0);
+        assert_true(found.rms < 3e-3 && found.rms_held_out < 4e-3);
+        assert_true(mean < 0.03 && most < 0.06);
+        ulna_calibration_release(&found);
+    }
+    for (int k = -1; k <= 1; k++)
+        assert_size_is_found(options, &walk.markers, 1 + 0.1 * k);
+    ulna_recording_release(&clean);
+    ulna_test_walk_release(&walk);
+}
+
+/* Markers on the wrong bone are suspect, and come back to their own, or to one beside it. */
+static void test_walk_repair(void **state)
+{
+    (void)state;
+    static const char *const wrong[][2] = {{"RANK", "head"}, {"C7", "left_thigh"}, {"RSHN", "right_upper_arm"}};
+    enum { WRONG = sizeof wrong / sizeof *wrong };
+    ulna_test_walk walk = ulna_test_walk_make(1e-3);
+    const ulna_model *model = walk.skeleton.model;
+    ulna_marker_set set = ulna_marker_set_empty(NULL);
+    int right[WRONG];
+    assert_int_equal(ulna_marker_set_from_names(model, &walk.markers, &set, NULL, NULL), ULNA_OK);
+    for (int i = 0; i < WRONG; i++)
+        for (size_t j = 0; j < set.count; j++)
+            if (strcmp(strchr(set.items[j].marker, ':') + 1, wrong[i][0]) == 0) {
+                right[i] = set.items[j].body;
+                set.items[j].body = ulna_model_find_body(model, wrong[i][1]);
+                assert_true(set.items[j].body != ULNA_NONE);
+            }
+    ulna_calibrate_options options = ulna_calibrate_options_default();
+    ulna_calibration told = calibrate(model, &set, &walk.markers, NULL, &options);
+    assert_true(told.suspect_count >= WRONG);
+    options.repair = 1;
+    ulna_calibration found = calibrate(model, &set, &walk.markers, NULL, &options);
+    for (int i = 0; i < WRONG; i++)
+        for (size_t j = 0; j < found.set.count; j++)
+            if (strcmp(strchr(found.set.items[j].marker, ':') + 1, wrong[i][0]) == 0) {
+                assert_true(told.markers[j].is_suspect);
+                assert_int_equal(found.markers[j].moved_from, ulna_model_find_body(model, wrong[i][1]));
+                if (steps_between(model, found.set.items[j].body, right[i]) > 2)
+                    fail_msg("%s went to %s", wrong[i][0], ulna_model_body_name(model, found.set.items[j].body));
+            }
+    print_message("repaired %d: %.2f mm, %.2f before\n", found.repaired, 1e3 * found.rms, 1e3 * told.rms);
+    assert_int_equal(found.suspect_count, 0);
+    assert_true(found.rms < 3e-3);
+    ulna_calibration_release(&told);
+    ulna_calibration_release(&found);
+    ulna_marker_set_release(&set);
+    ulna_test_walk_release(&walk);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_walk),
+        cmocka_unit_test(test_walk_repair),
         ulna_test_needs("hdm05 ../oracles/hdm05", cmocka_unit_test(test_hdm_names)),
         ulna_test_needs("hdm05 ../oracles/hdm05", cmocka_unit_test(test_lone_markers_determine_their_joints)),
         ulna_test_needs("hdm05 ../oracles/hdm05", cmocka_unit_test(test_hdm_offsets)),

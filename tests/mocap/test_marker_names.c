@@ -7,6 +7,7 @@
 #include "mocap/anatomy.h"
 #include "mocap/take.h"
 #include "model/model.h"
+#include "support_content.h"
 #include "support_mocap.h"
 #include "ulna/formats.h"
 #include "ulna/sample.h"
@@ -109,6 +110,23 @@ static void no_marker_alone_on_the_human(void **state)
     ulna_model *model;
     assert_int_equal(ulna_sample_create("human", NULL, &model, NULL), ULNA_OK);
     assert_true(check_skeleton(model, 811) > 0);
+    ulna_model_destroy(model);
+}
+
+/* As files have it: joints of other types, and bodies at the ends of its bones. */
+static void no_marker_alone_on_the_human_in_files(void **state)
+{
+    (void)state;
+    static const ulna_format formats[] = {ULNA_FORMAT_ASF, ULNA_FORMAT_BVH};
+    ulna_model *model;
+    assert_int_equal(ulna_sample_create("human", NULL, &model, NULL), ULNA_OK);
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        ulna_text text = written(formats[i], model, NULL, NULL, NULL, NULL);
+        ulna_content content = content_of(text.data, text.length, formats[i], NULL);
+        assert_true(check_skeleton(content.model, 821 + i) > 0);
+        ulna_content_release(&content);
+        ulna_text_release(&text);
+    }
     ulna_model_destroy(model);
 }
 
@@ -294,6 +312,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_marker_alone_on_the_human),
+        cmocka_unit_test(no_marker_alone_on_the_human_in_files),
         cmocka_unit_test(fixed_bodies_change_nothing),
 ulna_test_needs("hdm05 cmu bvh", cmocka_unit_test(no_marker_alone_on_recorded_skeletons)),
         cmocka_unit_test(single_wrist_markers_are_on_the_forearm),

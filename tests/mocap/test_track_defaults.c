@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "model/model.h"
+#include "support_content.h"
 #include "support_mocap.h"
 #include "support_tree.h"
 #include "ulna/formats.h"
@@ -175,6 +176,22 @@ static void a_hand(void **state)
     ulna_model_destroy(model);
 }
 
+/* The human as a BVH has it, whose joints all have three angles. */
+static void a_bvh(void **state)
+{
+    (void)state;
+    ulna_model *model;
+    assert_int_equal(ulna_sample_create("human", NULL, &model, NULL), ULNA_OK);
+    ulna_text text = written(ULNA_FORMAT_BVH, model, NULL, NULL, NULL, NULL);
+    ulna_content content = content_of(text.data, text.length, ULNA_FORMAT_BVH, NULL);
+    scene s = {.model = content.model, .truth = ulna_clip_empty(NULL)};
+    swing(content.model, 0.3, &s.truth);
+    check(&s, "human as BVH", 81, 504);
+    ulna_content_release(&content);
+    ulna_text_release(&text);
+    ulna_model_destroy(model);
+}
+
 static void a_recorded_bvh(void **state)
 {
     (void)state;
@@ -200,6 +217,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_arm),
         cmocka_unit_test(a_hand),
+        cmocka_unit_test(a_bvh),
         ulna_test_needs("cmu", cmocka_unit_test(a_recorded_bvh)),
     };
     return cmocka_run_group_tests_name("defaults for other skeletons", tests, NULL, NULL);

@@ -1,6 +1,7 @@
-/* Recorded robots: ten thousand random goals each, all reached, and every success checked by forward kinematics. */
+/* Robots by their data sheets and robots of URDF files: random goals, all reached, and every success checked by forward kinematics. */
 #include "math/math3.h"
 #include "support_reach.h"
+#include "support_robots.h"
 #include "ulna/formats.h"
 
 #include <math.h>
@@ -46,7 +47,34 @@ static int only_end(const ulna_model *model)
     return end;
 }
 
-static void solve(const robot *r)
+static void solve(const char *name, const ulna_model *model, int tip_count, const ulna_reach_tip *tips, int count)
+{
+    ulna_test_reach t = ulna_test_reach_make(model, tip_count, tips, NULL);
+    ulna_test_rng rng = ulna_test_rng_seed(2026);
+    int missed = 0;
+    for (int i = 0; i < count; i++) {
+        double truth[ULNA_TEST_REACH_Q], start[ULNA_TEST_REACH_Q], q[ULNA_TEST_REACH_Q], position, rotation;
+        ulna_reach_goal goals[5];
+        ulna_reach_result result;
+        ulna_test_reach_q(&rng, model, truth);
+        ulna_test_reach_q(&rng, model, start);
+        ulna_model_couple(model, truth);
+        ulna_test_reach_goals(&t, truth, goals);
+        assert_int_equal(ulna_reach_solve(t.work, goals, start, q, &result), ULNA_OK);
+        ulna_test_reach_errors(&t, goals, q, &position, &rotation);
+        if (!ulna_test_reach_inside(model, q))
+            fail_msg("%s: goal %d: outside the limits", name, i);
+        if (result.reached != (position <= 1e-6 && rotation <= 1e-6))
+            fail_msg("%s: goal %d: reached is %d, but off by %g m and %g rad", name, i, result.reached, position,
+                     rotation);
+        missed += !result.reached;
+    }
+    if (missed)
+        fail_msg("%s, %d tips: %d of %d goals not reached", name, tip_count, missed, count);
+    ulna_test_reach_release(&t);
+}
+
+static void solve_file(const robot *r)
 {
     char folder[512], path[600];
     ulna_error error = {0};
@@ -63,41 +91,33 @@ static void solve(const robot *r)
         for (int k = 0; k < 6; k++)
             tips[i].weight[k] = r->axes[k] - '0';
     }
-    ulna_test_reach t = ulna_test_reach_make(model, r->tip_count, tips, NULL);
-    ulna_test_rng rng = ulna_test_rng_seed(2026);
-    int missed = 0;
-    for (int i = 0; i < GOALS; i++) {
-        double truth[ULNA_TEST_REACH_Q], start[ULNA_TEST_REACH_Q], q[ULNA_TEST_REACH_Q], position, rotation;
-        ulna_reach_goal goals[5];
-        ulna_reach_result result;
-        ulna_test_reach_q(&rng, model, truth);
-        ulna_test_reach_q(&rng, model, start);
-        ulna_model_couple(model, truth);
-        ulna_test_reach_goals(&t, truth, goals);
-        assert_int_equal(ulna_reach_solve(t.work, goals, start, q, &result), ULNA_OK);
-        ulna_test_reach_errors(&t, goals, q, &position, &rotation);
-        if (!ulna_test_reach_inside(model, q))
-            fail_msg("%s: goal %d: outside the limits", r->file, i);
-        if (result.reached != (position <= 1e-6 && rotation <= 1e-6))
-            fail_msg("%s: goal %d: reached is %d, but off by %g m and %g rad", r->file, i, result.reached, position,
-                     rotation);
-        missed += !result.reached;
-    }
-    if (missed)
-        fail_msg("%s, %d tips: %d of %d goals not reached", r->file, r->tip_count, missed, GOALS);
-    ulna_test_reach_release(&t);
+    solve(r->file, model, r->tip_count, tips, GOALS);
     ulna_model_destroy(model);
 }
 
-static void every_robot(void **state)
+static void robots_of_data_sheets(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ulna_test_robot_count; i++) {
+        ulna_model *model = ulna_test_robot_model(&ulna_test_robots[i]);
+        ulna_reach_tip tip = ulna_reach_tip_default(ulna_model_find_body(model, "tool"));
+        solve(ulna_test_robots[i].name, model, 1, &tip, GOALS);
+        ulna_model_destroy(model);
+    }
+}
+
+static void robots_of_files(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof robots / sizeof *robots; i++)
-        solve(&robots[i]);
+        solve_file(&robots[i]);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {ulna_test_needs("urdf", cmocka_unit_test(every_robot))};
-    return cmocka_run_group_tests_name("data_reach", tests, NULL, NULL);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(robots_of_data_sheets),
+        ulna_test_needs("urdf", cmocka_unit_test(robots_of_files)),
+    };
+    return cmocka_run_group_tests_name("reach_robots", tests, NULL, NULL);
 }
