@@ -12,7 +12,7 @@ export BUILD# tools/bootstrap puts there what comes from npm
 suites = $(patsubst bench/bench_%.c,%,$(wildcard bench/bench_*.c))
 
 .PHONY: help configured run build test check check-all bench papers fuzz install clean format bootstrap bootstrap-test bootstrap-check
-.PHONY: check-static check-asan check-tsan check-minimal check-walks
+.PHONY: check-static check-asan check-tsan check-minimal check-walks check-memory
 .DEFAULT_GOAL := build
 
 help: ## this list
@@ -66,10 +66,13 @@ check-tsan: bootstrap-check build/tsan/build.ninja
 	cmake --build build/tsan -j $(JOBS) --target tests_threads
 	ctest --preset tsan -j $(JOBS)
 
-check-all: check check-walks ## everything that takes too long for CI, before a release
+check-all: check check-walks check-memory ## everything that takes too long for CI, before a release
 check-walks: ## a newcomer's first hour: the README's commands, then other compilers, languages, folders and rights
 	tools/walk
 	tools/walk --variants
+check-memory: configured ## every command with every one of its allocations failing
+	cmake --build "$(BUILD)" -j $(JOBS) --target ulna_with_faults
+	tests/tools/memory_faults.py "$(BUILD)/tests/faults/ulna" "$(BUILD)/memory_faults" --all
 
 # Suites never run side by side: they measure time.
 bench: ## all benchmarks, numbers in build/bench/*.json, one page in build/bench/index.html
