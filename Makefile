@@ -12,7 +12,7 @@ export BUILD# tools/bootstrap puts there what comes from npm
 suites = $(patsubst bench/bench_%.c,%,$(wildcard bench/bench_*.c))
 
 .PHONY: help configured run build test check check-all bench papers picture fuzz install clean format bootstrap bootstrap-test bootstrap-check
-.PHONY: check-static check-asan check-tsan check-minimal check-walks coverage
+.PHONY: check-static check-asan check-tsan check-minimal check-walks check-memory coverage
 .DEFAULT_GOAL := build
 
 help: ## this list
@@ -66,10 +66,13 @@ check-tsan: bootstrap-check build/tsan/build.ninja
 	cmake --build build/tsan -j $(JOBS) --target tests_threads
 	tools/run-tests build/tsan -j $(JOBS) -L "^threads$$"
 
-check-all: check check-walks ## everything that takes too long for CI, before a release
+check-all: check check-walks check-memory ## everything that takes too long for CI, before a release
 check-walks: ## a newcomer's first hour: the README's commands, then other compilers, languages, folders and rights
 	tools/walk
 	tools/walk --variants
+check-memory: configured ## every command with every one of its allocations failing
+	cmake --build "$(BUILD)" -j $(JOBS) --target ulna_with_faults
+	tests/tools/memory_faults.py "$(BUILD)/tests/faults/ulna" "$(BUILD)/memory_faults" --all
 
 coverage: bootstrap-test ## line coverage by the tests: without recorded data and with them (tools/coverage)
 	tools/coverage "$(BUILD)/coverage"

@@ -7,6 +7,7 @@
 #ifndef ULNA_CLI_H
 #define ULNA_CLI_H
 
+#include <errno.h>
 #include <jansson.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -21,7 +22,7 @@
 
 enum {
     CLI_DONE = 0,
-    CLI_PARTLY = 1, /* did not converge, only a part was done, or the result should not be used */
+    CLI_PARTLY = 1, /* did not converge, only a part was done, the result should not be used, or memory is out */
     CLI_USAGE = 2,
     CLI_INPUT = 3, /* a file cannot be understood */
     CLI_IO = 4     /* a file cannot be opened, read or written */
@@ -147,13 +148,17 @@ static inline ulna_status cli_no_memory(ulna_error *error)
     return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
 }
 int cli_exit_code(ulna_status status);
-/* Complains about it. Returns CLI_PARTLY. */
-static inline int cli_out_of_memory(void)
+/* Of a call of the C library or the system that failed with this errno: they need memory, too. */
+static inline ulna_status cli_io_status(int number)
 {
-    cli_complain("out of memory");
-    return CLI_PARTLY;
+    return number == ENOMEM ? ULNA_ERR_MEMORY : ULNA_ERR_IO;
 }
-/* Formatted and cleaned, also of newlines: a name cannot begin a line of its own. free() it; NULL without memory. */
+/* Without memory the tool ends: memory.c. It says so, also as the one object of --json, when no other thread is writing a file;
+ * with CLI_PARTLY. */
+_Noreturn int cli_out_of_memory(void);
+/* From here on jansson ends it too, so that no object is ever without some of its keys. tool: for --json; NULL: not on standard output. */
+void cli_memory_begin(const cli *tool);
+/* Formatted and cleaned, also of newlines: a name cannot begin a line of its own. free() it. */
 char *cli_format(const char *format, va_list arguments);
 /* Whether a text begins with a character that can be shown. `size`: its bytes, 1 where it is not UTF-8. */
 int cli_is_printable(const char *text, int *size);
@@ -192,6 +197,8 @@ int cli_check_outputs(const cli *tool, const char *const *outputs, int output_co
  */
 int cli_writing_begin(const char *path);
 void cli_writing_end(int is_counted);
+/* Before the program ends: waits until no other thread is between the two. From then on nobody begins to write. */
+void cli_writing_stop(void);
 ulna_status cli_write_text(const char *path, const char *text, size_t bytes, ulna_error *error);
 /* An object as --json prints it, with all digits. */
 ulna_status cli_write_json(const char *path, const json_t *object, ulna_error *error);

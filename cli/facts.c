@@ -60,7 +60,6 @@ typedef struct filling {
     int is_ascii;
     char *text;
     size_t length, room;
-    int failed; /* memory is out */
 } filling;
 
 static void append(filling *f, const char *text, size_t length)
@@ -68,10 +67,8 @@ static void append(filling *f, const char *text, size_t length)
     if (f->length + length >= f->room) {
         size_t room = 2 * (f->length + length) + 128;
         char *more = realloc(f->text, room);
-        if (!more) {
-            f->failed = 1;
-            return;
-        }
+        if (!more)
+            cli_out_of_memory();
         f->text = more;
         f->room = room;
     }
@@ -237,7 +234,7 @@ char *fact_fill(const cli *tool, const json_t *object, const char *text)
 {
     filling f = {.object = object, .is_ascii = tool->ascii};
     append(&f, "", 0);
-    if (fill(&f, text, text + strlen(text)) && !f.failed)
+    if (fill(&f, text, text + strlen(text)))
         return f.text;
     free(f.text);
     return NULL;
@@ -350,20 +347,22 @@ void fact_table(const cli *tool, int indent, const json_t *list, const fact_colu
     if (tool->json || tool->quiet)
         return;
     t.cells = calloc((size_t)t.rows * MOST_COLUMNS, sizeof *t.cells);
-    for (; t.cells && columns->title && t.columns < MOST_COLUMNS; columns++) {
+    if (!t.cells)
+        cli_out_of_memory();
+    for (; columns->title && t.columns < MOST_COLUMNS; columns++) {
         t.cells[t.columns] = fact_fill(tool, json_array_get(list, 0), columns->title);
         t.align[t.columns] = columns->align;
         templates[t.columns] = columns->text;
         t.columns += t.cells[t.columns] != NULL;
     }
-    for (int i = 1; i < t.rows && t.cells; i++)
+    for (int i = 1; i < t.rows; i++)
         for (int k = 0; k < t.columns; k++)
             t.cells[i * MOST_COLUMNS + k] = fact_fill(tool, json_array_get(list, (size_t)i - 1), templates[k]);
     if (t.columns)
         measure(tool, &t);
     for (int i = 0; i < t.rows && t.columns; i++)
         print_row(tool, &t, i);
-    for (int i = 0; i < t.rows * MOST_COLUMNS && t.cells; i++)
+    for (int i = 0; i < t.rows * MOST_COLUMNS; i++)
         free(t.cells[i]);
     free(t.cells);
 }
@@ -392,6 +391,6 @@ void fact_text(const cli *tool, const char *label, const char *format, ...)
     va_start(arguments, format);
     char *text = cli_format(format, arguments);
     va_end(arguments);
-    print_line(tool, label, text ? text : "out of memory");
+    print_line(tool, label, text);
     free(text);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/input.h"
@@ -171,7 +172,8 @@ int cli_check_files(const cli *tool)
  */
 enum { DYING = 1 << 30 };
 
-static atomic_int writers, caught; /* caught: the signal that waits */
+static atomic_int writers, caught;    /* caught: the signal that waits */
+static _Thread_local int own_writers; /* of this thread, among the writers */
 
 static void die(int number)
 {
@@ -210,6 +212,7 @@ int cli_writing_begin(const char *path)
     if (atomic_fetch_add(&writers, 1) >= DYING)
         for (;;) /* the program ends in another thread */
             pause();
+    own_writers++;
     return 1;
 }
 
@@ -218,8 +221,16 @@ void cli_writing_end(int is_counted)
     int none = 0;
     if (is_counted)
         atomic_fetch_sub(&writers, 1);
+    own_writers -= is_counted;
     if (caught && atomic_compare_exchange_strong(&writers, &none, DYING))
         die(caught);
+}
+
+void cli_writing_stop(void)
+{
+    for (int rest = own_writers; !atomic_compare_exchange_weak(&writers, &rest, DYING) && rest < DYING;
+         rest = own_writers)
+        (void)nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
 ulna_status cli_write_text(const char *path, const char *text, size_t bytes, ulna_error *error)

@@ -41,7 +41,7 @@ static void heading(const cli *tool, const char *text)
 
 static const char *const exits[] = {
     "Done.",
-    "Only a part was done, an iteration did not converge, or the result should not be used.",
+    "Only a part was done, an iteration did not converge, the result should not be used, or memory is out.",
     "The command line is wrong.",
     "A file is invalid; the message names the file and, if known, the line.",
     "A file cannot be opened, read or written.",

@@ -45,8 +45,12 @@ ulna_status files_read(const char *path, const ulna_read_options *options, ulna_
 {
     if (strcmp(path, "-") == 0)
         return read_stdin(options, content, error);
-    if (access(path, F_OK) == 0 || ulna_sample_create(path, NULL, &content->model, NULL) != ULNA_OK)
+    ulna_status status =
+        access(path, F_OK) == 0 ? ULNA_ERR_ARGUMENT : ulna_sample_create(path, NULL, &content->model, error);
+    if (status == ULNA_ERR_ARGUMENT) /* no built-in skeleton */
         return ulna_content_load(path, options, content, error);
+    if (status != ULNA_OK)
+        return status;
     content->format = ULNA_FORMAT_MODEL_JSON;
     content->source = (ulna_source){.unit_m = 1, .up = 'y'};
     return ULNA_OK;
@@ -296,7 +300,7 @@ void files_note_text(json_t *notes, const char *format, ...)
     va_start(arguments, format);
     char *text = cli_format(format, arguments);
     va_end(arguments);
-    json_array_append_new(notes, cli_json_text(text ? text : "out of memory"));
+    json_array_append_new(notes, cli_json_text(text));
     free(text);
 }
 
@@ -500,8 +504,9 @@ char *folder_join(const char *folder, const char *name)
     size_t size = strlen(folder) + strlen(name) + 2;
     char *path = malloc(size);
     int has_slash = *folder && folder[strlen(folder) - 1] == '/';
-    if (path)
-        snprintf(path, size, "%s%s%s", folder, has_slash ? "" : "/", name);
+    if (!path)
+        cli_out_of_memory();
+    snprintf(path, size, "%s%s%s", folder, has_slash ? "" : "/", name);
     return path;
 }
 
@@ -515,7 +520,7 @@ char *folder_file(const char *folder, const char *take, const char *person, cons
            room = stem + strlen(who) + strlen(ending) + 3;
     char *name = malloc(room);
     if (!name)
-        return NULL;
+        cli_out_of_memory();
     int length = snprintf(name, room, "%.*s%s%s", (int)stem, base, *who ? "-" : "", who);
     for (char *at = name; *at; at++)
         *at = *at == '/' ? '_' : *at;
@@ -530,7 +535,7 @@ static int make_all(const char *folder)
 {
     char *path = strdup(folder);
     if (!path)
-        return ENOMEM;
+        cli_out_of_memory();
     int failure = 0;
     for (char *at = path; *at && !failure; at++) {
         at += strspn(at, "/");

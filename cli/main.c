@@ -124,6 +124,7 @@ int main(int argc, char **argv)
     if (openblas_set_num_threads)
         openblas_set_num_threads(1);
     cli tool = {0};
+    cli_memory_begin(&tool);
     cli_look_around(&tool);
     int result = run(&tool, argc, argv);
     cli_release(&tool);

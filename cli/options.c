@@ -174,6 +174,8 @@ static int check_operands(const cli *tool)
 int cli_parse(cli *tool, int argc, char **argv)
 {
     size_t room = 1; /* no word holds more options than letters */
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        tool->json_ahead |= strcmp(argv[i], "--json") == 0;
     for (int i = 0; i < argc; i++)
         room += strlen(argv[i]) + 1;
     tool->given = calloc(room, sizeof(const cli_option *));
@@ -181,8 +183,6 @@ int cli_parse(cli *tool, int argc, char **argv)
     tool->operands = calloc(room, sizeof *tool->operands);
     if (!tool->given || !tool->values || !tool->operands)
         return cli_out_of_memory();
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-        tool->json_ahead |= strcmp(argv[i], "--json") == 0;
     int result = CLI_DONE, only_words = 0;
     for (int at = 1; at < argc && result == CLI_DONE; at++) {
         const char *word = argv[at];

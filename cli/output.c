@@ -68,11 +68,11 @@ char *cli_format(const char *format, va_list arguments)
     va_copy(again, arguments);
     int length = vsnprintf(NULL, 0, format, again);
     va_end(again);
-    char *text = length < 0 ? NULL : malloc((size_t)length + 1);
-    if (text) {
-        vsnprintf(text, (size_t)length + 1, format, arguments);
-        clean(text);
-    }
+    char *text = malloc((size_t)(length < 0 ? 0 : length) + 1);
+    if (!text || length < 0)
+        cli_out_of_memory();
+    vsnprintf(text, (size_t)length + 1, format, arguments);
+    clean(text);
     return text;
 }
 
@@ -90,7 +90,7 @@ int cli_width(const char *text)
 static void print_object(json_t *object)
 {
     char *text = json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
-    for (const char *at = text ? text : "{}"; *at; at++) {
+    for (const char *at = text ? text : ""; *at; at++) {
         const unsigned char *byte = (const unsigned char *)at;
         if (*at == '\n' || !is_control(at))
             putchar(*at);
@@ -109,11 +109,10 @@ static void say(const cli *tool, const char *before, const char *after, const ch
     if (tool->json || tool->quiet)
         return;
     char *text = cli_format(format, arguments);
-    size_t length = text ? strlen(text) : 0;
+    size_t length = strlen(text);
     if (length && format[strlen(format) - 1] == '\n')
         text[length - 1] = '\n';
-    if (text)
-        printf("%s%s%s", tool->colour ? before : "", text, tool->colour ? after : "");
+    printf("%s%s%s", tool->colour ? before : "", text, tool->colour ? after : "");
     free(text);
 }
 
@@ -139,7 +138,7 @@ void cli_complain(const char *format, ...)
     va_start(arguments, format);
     char *text = cli_format(format, arguments);
     va_end(arguments);
-    fprintf(stderr, "ulna: %s\n", text ? text : "out of memory");
+    fprintf(stderr, "ulna: %s\n", text);
     free(text);
 }
 
@@ -147,16 +146,15 @@ int(cli_usage)(const cli *tool, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    char *text = cli_format(format, arguments);
+    char *message = cli_format(format, arguments);
     va_end(arguments);
-    const char *message = text ? text : "out of memory";
     if (tool->refusal)
         cli_fail(tool->refusal, ULNA_ERR_ARGUMENT, "%s", message);
     else
         fprintf(stderr, "ulna: %s\n", message);
     if (!tool->refusal && (tool->json || tool->json_ahead))
         print_object(json_pack("{s:{s:s, s:o}}", "error", "status", "usage", "message", cli_json_text(message)));
-    free(text);
+    free(message);
     return CLI_USAGE;
 }
 
@@ -194,12 +192,14 @@ json_t *cli_json_text(const char *text)
 {
     json_t *value = json_string(text);
     char *copy = value ? NULL : strdup(text);
+    if (!value && !copy)
+        cli_out_of_memory();
     if (copy) { /* not UTF-8 */
         clean(copy);
         value = json_string(copy);
     }
     free(copy);
-    return value ? value : json_null();
+    return value;
 }
 
 json_t *cli_json_number(double value)

@@ -42,9 +42,9 @@ if(ULNA_TESTS)
         set(support_library ulna_test_support_objects)
     endif()
 
-    # The tool with takes that crash or hang, for tests of `ulna batch`; the tool itself has nothing of the kind.
+    # The tool with takes that crash or hang, and with allocations that fail, for tests; the tool itself has nothing of the kind.
     if(TARGET ulna)
-        add_executable(ulna_with_faults tests/cli/faults/batch_faults.c $<TARGET_OBJECTS:ulna>)
+        add_executable(ulna_with_faults tests/cli/faults/batch_faults.c tests/cli/faults/memory_faults.c $<TARGET_OBJECTS:ulna>)
         get_target_property(tool_libraries ulna LINK_LIBRARIES)
         get_target_property(tool_options ulna LINK_OPTIONS)
         target_link_libraries(ulna_with_faults PRIVATE ${tool_libraries})
@@ -125,6 +125,13 @@ if(ULNA_TESTS)
             "${PROJECT_BINARY_DIR}/slurm_batch")
         set_tests_properties(tools_slurm_batch PROPERTIES LABELS tools TIMEOUT 600 SKIP_RETURN_CODE 77
             ENVIRONMENT "${test_environment}")
+    endif()
+
+    # Every command while allocations fail. Sanitizers have an allocator of their own.
+    if(TARGET ulna AND NOT ULNA_SANITIZE AND NOT ULNA_FUZZ)
+        add_test(NAME tools_memory_faults COMMAND "${PROJECT_SOURCE_DIR}/tests/tools/memory_faults.py" $<TARGET_FILE:ulna_with_faults>
+            "${PROJECT_BINARY_DIR}/memory_faults")
+        set_tests_properties(tools_memory_faults PROPERTIES LABELS tools TIMEOUT 600 SKIP_RETURN_CODE 77)
     endif()
 
     # What we write, judged by the Khronos validator.

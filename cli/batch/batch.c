@@ -189,7 +189,7 @@ static int finish(batch_run *run)
         code = code_of(run, counts);
     json_decref(rows);
     json_decref(counts);
-    return run->is_stopped ? CLI_IO : code;
+    return !run->is_stopped ? code : run->failure.status == ULNA_ERR_MEMORY ? CLI_PARTLY : CLI_IO;
 }
 
 /* ---- the commands ---------------------------------------------------------------------------------------------------------------------------- */

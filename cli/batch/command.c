@@ -14,9 +14,8 @@ void command_add(command_line *line, const char *word)
     if (line->count + 1 >= line->room) {
         int room = line->room ? 2 * line->room : 32;
         char **grown = realloc(line->words, (size_t)room * sizeof *grown);
-        line->is_whole &= grown != NULL;
         if (!grown)
-            return;
+            cli_out_of_memory();
         line->words = grown;
         line->room = room;
     }
@@ -35,10 +34,11 @@ void command_add_pair(command_line *line, const char *option, const char *value)
 int command_add_options(command_line *line, const char *text)
 {
     char *from = strdup(text), *to = from;
+    if (!from)
+        cli_out_of_memory();
     free(line->options);
     line->options = from;
-    line->is_whole &= from != NULL;
-    while (from && *(from += strspn(from, " \t"))) {
+    while (*(from += strspn(from, " \t"))) {
         char *word = to, quote = 0;
         for (; *from && (quote || !strchr(" \t", *from)); from++)
             if (quote ? *from == quote : *from == '"' || *from == '\'')
@@ -56,7 +56,7 @@ int command_add_options(command_line *line, const char *text)
 
 command_line command_begin(const char *command)
 {
-    command_line line = {.is_whole = 1};
+    command_line line = {0};
     command_add(&line, "ulna");
     command_add(&line, command);
     return line;
@@ -66,8 +66,6 @@ int command_parse(command_line *line)
 {
     line->tool = (cli){.refusal = &line->refusal, .columns = CLI_COLUMNS};
     ulna_error_clear(&line->refusal);
-    if (!line->is_whole)
-        return cli_exit_code(cli_no_memory(&line->refusal));
     int code = cli_parse(&line->tool, line->count, line->words);
     line->tool.quiet = 1;
     return code;

@@ -6,8 +6,8 @@
 
 typedef struct command_line {
     char **words;
-    int count, room, is_whole; /* 0: memory was out */
-    char *options;             /* cut into words */
+    int count, room;
+    char *options; /* cut into words */
     cli tool;
     ulna_error refusal;
 } command_line;

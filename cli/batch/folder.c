@@ -397,7 +397,7 @@ int plan_folder(json_t *object, const char *folder, const batch_common *common, 
             files.has_memory &= add_take(&files, &files.list[i], common, plan);
     }
     if (!is_open)
-        cli_fail(&error, ULNA_ERR_IO, "cannot read the folder: %s", strerror(number));
+        cli_fail(&error, cli_io_status(number), "cannot read the folder: %s", strerror(number));
     else if (!files.has_memory)
         cli_no_memory(&error);
     else if (!plan->count && plan->unread)

@@ -76,7 +76,7 @@ int journal_read(json_t *object, const char *output, json_t **lines)
     int code = folder ? CLI_DONE : cli_out_of_memory();
     *lines = json_object();
     if (!code && !open && errno != ENOENT) {
-        cli_fail(&error, ULNA_ERR_IO, "cannot read the folder: %s", strerror(errno));
+        cli_fail(&error, cli_io_status(errno), "cannot read the folder: %s", strerror(errno));
         code = files_fail(object, folder, &error);
     }
     while (open && !code && (entry = readdir(open)) != NULL) {
@@ -126,7 +126,7 @@ static int take_lock(json_t *object, int file, const char *output, batch_shard s
     ulna_error error;
     if (fcntl(file, F_SETLK, &lock) != 0) {
         if (errno != EACCES && errno != EAGAIN)
-            cli_fail(&error, ULNA_ERR_IO, "this file system has no locks (%s): use another output folder",
+            cli_fail(&error, cli_io_status(errno), "this file system has no locks (%s): use another output folder",
                      strerror(errno));
         else {
             (void)is_locked(file, row + shard.number, 1, &process);
@@ -182,7 +182,7 @@ static int open_file(json_t *object, const char *path, int flags)
     ulna_error error;
     int file = open(path, flags | O_CREAT | O_CLOEXEC, 0666);
     if (file < 0) {
-        cli_fail(&error, ULNA_ERR_IO, "cannot write the file: %s", strerror(errno));
+        cli_fail(&error, cli_io_status(errno), "cannot write the file: %s", strerror(errno));
         (void)files_fail(object, path, &error);
     }
     return file;
@@ -196,7 +196,7 @@ static int end_last_line(json_t *object, const char *path, int file)
     off_t end = lseek(file, 0, SEEK_END);
     if (end <= 0 || pread(file, &last, 1, end - 1) != 1 || last == '\n' || write(file, "\n", 1) == 1)
         return CLI_DONE;
-    cli_fail(&error, ULNA_ERR_IO, "cannot write the file: %s", strerror(errno));
+    cli_fail(&error, cli_io_status(errno), "cannot write the file: %s", strerror(errno));
     return files_fail(object, path, &error);
 }
 
@@ -258,7 +258,7 @@ ulna_status journal_sync(batch_journal *journal, ulna_error *error)
 {
     if (fdatasync(journal->file) == 0)
         return ULNA_OK;
-    return cli_fail(error, ULNA_ERR_IO, "cannot write the journal: %s", strerror(errno));
+    return cli_fail(error, cli_io_status(errno), "cannot write the journal: %s", strerror(errno));
 }
 
 void journal_close(batch_journal *journal)

@@ -76,6 +76,8 @@ static int check_words(const cli *tool, const char *words)
         plan_set(&any.words, words ? words : "") ? take_check_words(&any, &error) : cli_no_memory(&error);
     free(any.words);
     free(any.shared);
+    if (status == ULNA_ERR_MEMORY)
+        return cli_out_of_memory();
     return status == ULNA_OK ? CLI_DONE : cli_usage(tool, "--options: %s", error.message);
 }
 
@@ -97,7 +99,8 @@ ulna_status options_check_files(const char *words, char *path, size_t size, ulna
             continue;
         snprintf(path, size, "%s", files[i]);
         if (access(files[i], R_OK) != 0 || stat(files[i], &about) != 0)
-            status = cli_fail(error, ULNA_ERR_IO, "cannot open the file of --%s: %s", names[i], strerror(errno));
+            status =
+                cli_fail(error, cli_io_status(errno), "cannot open the file of --%s: %s", names[i], strerror(errno));
         else if (!S_ISREG(about.st_mode))
             status = cli_fail(error, ULNA_ERR_IO, "is not a file, as --%s needs", names[i]);
     }
@@ -136,7 +139,7 @@ static int check_common(json_t *object, const char *path, int is_skeleton)
         status = files_skeleton(path, 0, &skeleton, &error);
         ulna_content_release(&skeleton);
     } else
-        status = cli_fail(&error, ULNA_ERR_IO, "cannot open the file: %s", strerror(errno));
+        status = cli_fail(&error, cli_io_status(errno), "cannot open the file: %s", strerror(errno));
     return status == ULNA_OK ? CLI_DONE : files_fail(object, path, &error);
 }
 

@@ -47,11 +47,12 @@ void plan_complain(batch_take *take, const char *error, const char *format, ...)
     va_start(arguments, format);
     char *text = cli_format(format, arguments);
     va_end(arguments);
-    size_t size = strlen(take->place) + (text ? strlen(text) : 0) + 3;
+    size_t size = strlen(take->place) + strlen(text) + 3;
     take->error = error;
-    take->problem = text ? malloc(size) : NULL;
-    if (take->problem)
-        snprintf(take->problem, size, "%s%s%s", take->place, *take->place ? ": " : "", text);
+    take->problem = malloc(size);
+    if (!take->problem)
+        cli_out_of_memory();
+    snprintf(take->problem, size, "%s%s%s", take->place, *take->place ? ": " : "", text);
     free(text);
 }
 

@@ -174,15 +174,14 @@ static void work_apart(const batch_pool *pool, int slot, int orders, int pipe)
 #ifdef __linux__
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* without its parent nobody takes the result */
 #endif
+    cli_memory_begin(NULL);                 /* the parent says so */
     if (!freopen("/dev/null", "w", stderr)) /* the reasons are in the result */
-        _exit(1);
+        cli_out_of_memory();
     set_limits(pool);
     widen_heap(pool);
     for (int index; (index = receive_order(orders)) >= 0;) {
         json_t *result = pool->run(pool->context, index, slot, send_key, &pipe);
         char *text = json_dumps(result, JSON_COMPACT | JSON_REAL_PRECISION(12));
-        if (!text)
-            _exit(1);
         send_line(pipe, "r", text);
         free(text);
         json_decref(result);
@@ -292,7 +291,9 @@ static json_t *reason_of(const batch_pool *pool, int is_late, int state)
                           is_abort ? ", perhaps for lack of memory (--memory)" : "");
         if (is_abort)
             put_number(row, "limit", pool->megabytes);
-    } else
+    } else if (WEXITSTATUS(state) == CLI_PARTLY)
+        row = take_failed("memory", "out of memory");
+    else
         row = take_failed("crash", "ended without a result (exit code %d)", WEXITSTATUS(state));
     return row;
 }

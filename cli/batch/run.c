@@ -85,7 +85,7 @@ static void tell_take(batch_run *run, json_t *row, int is_kept, int is_problem)
 static int stop(batch_run *run, const char *path, int number)
 {
     run->is_stopped |= !files_is_name_wrong(number);
-    cli_fail(&run->failure, ULNA_ERR_IO, "%.150s: cannot write the file: %s", path, strerror(number));
+    cli_fail(&run->failure, cli_io_status(number), "%.150s: cannot write the file: %s", path, strerror(number));
     return 0;
 }
 

@@ -35,7 +35,7 @@ static void put_program(markup *script)
 static void put_user_options(const cli *tool, markup *script)
 {
     const char *text = cli_value(tool, "slurm-options");
-    command_line line = {.is_whole = 1};
+    command_line line = {0};
     (void)command_add_options(&line, text ? text : "");
     for (int i = 0; i < line.count; i++) {
         const char *word = line.words[i], *value = *word == '-' ? strchr(word, '=') : NULL;
@@ -73,7 +73,7 @@ static int check_folder(const cli *tool, const char *what, const char *folder)
 int slurm_check(const cli *tool)
 {
     const char *text = cli_value(tool, "slurm-options");
-    command_line line = {.is_whole = 1};
+    command_line line = {0};
     char *here = getcwd(NULL, 0);
     int code = cli_value(tool, "slurm") ? check_folder(tool, "the output folder", cli_value(tool, "output")) : CLI_DONE;
     if (!code && cli_value(tool, "slurm"))

@@ -68,7 +68,7 @@ json_t *take_failed(const char *error, const char *format, ...)
     json_t *row = json_object();
     put_text(row, "status", "failed");
     put_text(row, "error", error);
-    put_text(row, "message", text ? text : "out of memory");
+    put_text(row, "message", text);
     free(text);
     return row;
 }

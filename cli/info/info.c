@@ -599,7 +599,10 @@ static void find_skeleton(const cli *tool, int at, ulna_content *skeleton)
             files_needs_skeleton(tool->operands[i]))
             continue;
         ulna_content_release(skeleton);
-        if (files_read(tool->operands[i], NULL, skeleton, &ignored) || !skeleton->model)
+        ulna_status status = files_read(tool->operands[i], NULL, skeleton, &ignored);
+        if (status == ULNA_ERR_MEMORY)
+            cli_out_of_memory();
+        if (status != ULNA_OK || !skeleton->model)
             ulna_content_release(skeleton);
     }
 }

@@ -23,7 +23,7 @@ void paper_note(paper_job *job, const char *format, ...)
     json_t *note;
     json_array_foreach(job->notes, i, note)
     {
-        if (text && strcmp(json_string_value(note), text) == 0) {
+        if (strcmp(json_string_value(note), text) == 0) {
             free(text);
             return;
         }

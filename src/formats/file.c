@@ -19,10 +19,10 @@
 
 /* ---- errors ------------------------------------------------------------------------------------------- */
 
-/* "cannot open the file: No such file or directory" */
+/* "cannot open the file: No such file or directory". The C library needs memory for files, too. */
 static ulna_status fail_io(ulna_error *error, const char *what, int number)
 {
-    return ulna_fail(error, ULNA_ERR_IO, "%s: %s", what, strerror(number));
+    return ulna_fail(error, number == ENOMEM ? ULNA_ERR_MEMORY : ULNA_ERR_IO, "%s: %s", what, strerror(number));
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------ */
@@ -201,8 +201,10 @@ ulna_status ulna_output_open(const char *path, const ulna_allocator *allocator, 
     ulna_allocator chosen = ulna_allocator_or_default(allocator);
 
     /* Where a link leads, the new file replaces the old one; the link stays. */
+    errno = 0;
     char *real = realpath(path, NULL);
-    ulna_status status = open_target(&chosen, real ? real : path, output, error);
+    ulna_status status = !real && errno == ENOMEM ? fail_io(error, "cannot write the file", ENOMEM)
+                                                  : open_target(&chosen, real ? real : path, output, error);
     free(real);
     return ulna_fail_file(error, path, status);
 }

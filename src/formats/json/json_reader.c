@@ -150,7 +150,11 @@ static ulna_status tell_problem(const ulna_json *document, const json_error_t *p
 
 static ulna_status fail_syntax(const ulna_json *document, const json_error_t *problem)
 {
-    if (json_error_code(problem) == json_error_out_of_memory || !*problem->text) /* deep inside, it fails wordlessly */
+    /* Where memory ends deep inside, jansson says nothing, or that a whole string is no token. */
+    size_t end = problem->position > 0 ? (size_t)problem->position : 0;
+    int is_string = end && end <= document->length && document->text[end - 1] == '"' &&
+                    strncmp(problem->text, "invalid token", 13) == 0;
+    if (json_error_code(problem) == json_error_out_of_memory || !*problem->text || is_string)
         return ulna_fail(document->error, ULNA_ERR_MEMORY, "no memory left to read the file");
     ulna_status status = tell_problem(document, problem);
     if (document->error)

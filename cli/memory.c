@@ -1,0 +1,40 @@
+/*
+ * What the tool does without memory: it ends, as after any failure with a message and an exit code, and never with a part of its output.
+ *
+ * jansson's functions fail one by one, and an object that lacks some of its keys looks complete. So jansson allocates here, and its first
+ * failure ends the program. The library reports ULNA_ERR_MEMORY, which ends where every status does.
+ */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli/output.h"
+
+static const cli *told; /* whether --json is on */
+
+_Noreturn int cli_out_of_memory(void)
+{
+    static atomic_int is_ending;
+    while (atomic_exchange(&is_ending, 1)) /* the program ends in another thread */
+        pause();
+    cli_writing_stop();
+    fputs("ulna: out of memory\n", stderr);
+    if (told && (told->json || told->json_ahead))
+        fputs("{\"error\": {\"status\": \"memory\", \"message\": \"out of memory\"}}\n", stdout);
+    fflush(stdout);
+    _exit(CLI_PARTLY);
+}
+
+static void *allocate_or_end(size_t bytes)
+{
+    void *memory = malloc(bytes);
+    if (!memory)
+        cli_out_of_memory();
+    return memory;
+}
+
+void cli_memory_begin(const cli *tool)
+{
+    told = tool;
+    json_set_alloc_funcs(allocate_or_end, free);
+}
