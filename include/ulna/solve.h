@@ -187,10 +187,10 @@ typedef struct ulna_options {
 
     /* Options of single methods. */
     struct {
-        double kappa;     /* initial damping / f; a tenth of it is used if the goals are near */
-        int keep_damping; /* 1: start with the final damping of the last solve (for tracking) */
-        int exact;        /* 1: use the exact Hessian where it speeds up convergence; 0: Gauss-Newton only */
-        int verify;       /* 1: check that the end is a minimum, and leave saddle points along negative curvature */
+        double kappa; /* initial damping / f; a tenth of it is used if the goals are near */
+        int keep_damping; /* 1: start with the final damping and multipliers of the last solve, unless that failed (for tracking) */
+        int exact;  /* 1: use the exact Hessian where it speeds up convergence; 0: Gauss-Newton only */
+        int verify; /* 1: check that the end is a minimum, and leave saddle points along negative curvature */
         int trust_last; /* 1: take the last step, predicted to decrease f by less than `decrease`, without evaluating f there */
     } hybrid;
     struct { /* hybrid on a problem with levels of constraints (constraint.h) */

@@ -127,7 +127,7 @@ static void solve_lanes(const void *context, int first, int last)
             lane->status = ulna_work_align_root(ulna_solver_work(lane->solver), lane->q);
         if (lane->status == ULNA_OK)
             lane->status = ulna_solve(lane->solver, lane->q, &lane->result);
-        if (lane->status == ULNA_OK && r->g->model->nc > 0) /* f of a pose that keeps the couplings to the last bit */
+        if (lane->status == ULNA_OK && lane->result.predicted)
             lane->status = ulna_work_evaluate(ulna_solver_work(lane->solver), lane->q, &lane->result.f);
     }
 }

@@ -301,7 +301,7 @@ static void solve_block(const many *m, int w, int first, int last)
         whole.target = &b->target[k];
         if (!part)
             memcpy(q, share, nq * sizeof *q);
-        else if (reach->model->nc > 0)
+        else if (part->is_followed)
             memcpy(work->seed, q, (size_t)reach->nq * sizeof *q);
         if (part)
             note(m, w, i, ulna_parts_place(work, &whole, share, q, &b->result[k]));

@@ -245,6 +245,8 @@ static ulna_status make_part(const plan *p, const ulna_reach_options *given, int
 {
     const ulna_reach *reach = p->reach;
     ulna_reach_options options = *given;
+    for (int i = 0; i < reach->model->nc; i++)
+        part->is_followed |= is_owned(p, group, reach->model->coupling[i].master);
     ulna_status status = copy_model(p, &part->model, error);
     if (status != ULNA_OK)
         return status;
@@ -390,7 +392,7 @@ ulna_status ulna_parts_place(ulna_reach_work *work, const ulna_reach_query *quer
     const ulna_reach *reach = work->reach;
     write_own(&reach->part[0], share, q);
     result->worst = reach->part[0].tip[result->worst];
-    if (reach->model->nc == 0)
+    if (!reach->part[0].is_followed)
         return ULNA_OK;
     ulna_reach_clamp(reach, reach->lower, reach->upper, q);
     return is_as_judged(reach, share, q) ? ULNA_OK : ulna_reach_judge(work, query, q, result, NULL);

@@ -73,6 +73,7 @@ typedef struct ulna_reach_part {
     int own_count,
         *own; /* of its coordinates, those that it decides about: it has the others, but they are another part's, or nobody's */
     size_t bytes;
+    int is_followed; /* 1: joints follow one of it */
 } ulna_reach_part;
 
 /* With parts, only the first three groups of members are used: the parts have the rest. */

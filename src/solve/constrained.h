@@ -38,6 +38,8 @@ static inline double ulna_row_lack(const ulna_row *row)
 
 /* Rows that lack less, of the length scale, are nearly kept: it is too early to say that they contradict each other. */
 #define ULNA_NEARLY_KEPT 5e-5
+/* Rows that lack more, of the length scale, are far from kept. */
+#define ULNA_FAR_FROM_KEPT 5e-4
 
 static inline int ulna_row_is_soft(const ulna_constrained *c, const ulna_row *row)
 {

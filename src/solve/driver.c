@@ -368,6 +368,15 @@ static double curvature_scale(const ulna_solver *s)
     return sum;
 }
 
+/* Is what the last solve ended with a start for the next one? Not if it failed, or was cut short while its rows were far from kept: multipliers
+ * that pull at what cannot be kept, and the damping against them, would spoil that one, too. */
+static int may_carry(const ulna_solver *s)
+{
+    const ulna_result *last = &s->result;
+    int is_short = last->stop == ULNA_STOP_ITERATIONS || is_final(last->stop);
+    return last->converged || (is_short && last->constraint_violation <= ULNA_FAR_FROM_KEPT * s->length);
+}
+
 ulna_status ulna_solver_begin(ulna_solver *s, const double *q)
 {
     if (!s || !q)
@@ -379,6 +388,7 @@ ulna_status ulna_solver_begin(ulna_solver *s, const double *q)
     if (status != ULNA_OK)
         return status;
     ulna_solver_measure(s);
+    s->forget |= !may_carry(s);
     s->result = (ulna_result){.stop = ULNA_STOP_NONE};
     s->started = ulna_seconds();
     s->changes = s->given->changes;
@@ -449,6 +459,25 @@ static void measure_limits(ulna_solver *s)
     }
 }
 
+/* Couplings are constraints, kept to a tolerance: now to the bit, and what is said is said of that q. */
+static ulna_status couple(ulna_solver *s)
+{
+    size_t bytes = (size_t)s->nq * sizeof *s->q;
+    memcpy(s->trial, s->q, bytes);
+    ulna_model_couple(s->model, s->trial);
+    if (memcmp(s->trial, s->q, bytes) == 0)
+        return ULNA_OK;
+    memcpy(s->q, s->trial, bytes);
+    s->gradient_known = 0;
+    if (s->constrained)
+        s->constrained->is_fresh = 0;
+    if (s->predicted)
+        return ULNA_OK;
+    s->result.evaluations++;
+    s->at_q = 1;
+    return ulna_work_evaluate(s->work, s->q, &s->f);
+}
+
 ulna_status ulna_solver_end(ulna_solver *s, double *q, ulna_result *result)
 {
     if (!s || !q)
@@ -469,6 +498,8 @@ ulna_status ulna_solver_end(ulna_solver *s, double *q, ulna_result *result)
         s->at_q = s->gradient_known = 0;
         ulna_restore_multipliers(s);
     }
+    if (status == ULNA_OK && s->model->nc > 0)
+        status = couple(s);
     if (status == ULNA_OK && s->constrained)
         status = ulna_report_constraints(s);
     if (status == ULNA_OK && s->own)
@@ -487,11 +518,11 @@ ulna_status ulna_solver_end(ulna_solver *s, double *q, ulna_result *result)
     r->gradient = s->predicted ? (double)NAN : ulna_projected_gradient(s);
     r->f = s->f;
     r->predicted = s->predicted;
-    r->converged = r->stop >= ULNA_STOP_OBJECTIVE && r->stop <= ULNA_STOP_STEP;
+    r->converged = r->stop >= ULNA_STOP_OBJECTIVE && r->stop <= ULNA_STOP_STEP &&
+                   !(s->constrained && s->constrained->violation > s->options.violation * s->length);
     measure_limits(s);
     r->seconds = ulna_seconds() - s->started;
     memcpy(q, s->q, (size_t)s->nq * sizeof *q);
-    ulna_model_couple(s->model, q); /* they are constraints, kept to a tolerance: now to the bit */
     if (result)
         *result = *r;
     return ULNA_OK;

@@ -29,7 +29,6 @@
 #define RHO_FIRST 0.1 /* rho and stiff: of the largest weight */
 #define STIFF_MOST 1e5
 #define RHO_MOST 1e8
-#define FAR_OFF 5e-4  /* of the length scale: rows that lack more are far from kept */
 #define STEP_MOST 0.5 /* radians, of an SQP step */
 
 #define SUFFICIENT 1e-4     /* phi must fall by this part of what is predicted */
@@ -213,7 +212,7 @@ static ulna_status find_step(ulna_solver *s, proximal *p, ulna_row_step *step)
 /* Where the damping is to blame, the Hessian stays exact: Gauss-Newton creeps along curved valleys of long arms. */
 static void refuse(ulna_solver *s, proximal *p, double size)
 {
-    if (is_sqp(p) && s->constrained->excess > FAR_OFF * s->length) {
+    if (is_sqp(p) && s->constrained->excess > ULNA_FAR_FROM_KEPT * s->length) {
         p->too_far = s->constrained->excess;
         p->stiff = size > STEP_MOST ? p->rho : fmax(p->rho, 1e-2 * p->stiff);
         if (p->good)
@@ -278,7 +277,7 @@ static void adapt_rows(ulna_solver *s, proximal *p, const trial *t, double befor
             return;
         }
     }
-    int is_near = c->excess <= FAR_OFF * length || c->excess <= STIFFEN_AGAIN * p->too_far;
+    int is_near = c->excess <= ULNA_FAR_FROM_KEPT * length || c->excess <= STIFFEN_AGAIN * p->too_far;
     if (is_near && p->gain > STIFFEN_GAIN && t->size < STIFFEN_STEP &&
         c->excess <= STIFFEN_EXCESS * before + 1e-12 * length) {
         double schur = t->is_sqp && c->excess <= 0.3 * before ? mean_schur(&p->stepper) : 0;
@@ -388,7 +387,7 @@ static int is_good(const ulna_solver *s, const trial *t)
     if (!(t->fell > SUFFICIENT * t->predicted || t->is_quiet))
         return 0;
     double after = ulna_rows_violation(c, c->trial, 1);
-    return !t->is_sqp || (t->size <= STEP_MOST && !(after > 2 * c->excess && after > FAR_OFF * s->length));
+    return !t->is_sqp || (t->size <= STEP_MOST && !(after > 2 * c->excess && after > ULNA_FAR_FROM_KEPT * s->length));
 }
 
 /* With the axes of rotations taken anew: what counts for the damping, or steps could run in circles. */

@@ -117,6 +117,36 @@ static void human_reaches_for_the_floor(void **state)
     end(&r);
 }
 
+/* Multipliers that pull at what cannot be kept, and the damping against them, are no start for the next frame; nor where a limit of iterations
+ * ends a frame. Two frames ask for feet that are a metre or three apart. */
+static void an_infeasible_frame_spoils_no_other(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        ulna_options options = warm();
+        options.iterations = k % 2 ? 30 : 0;
+        run r = solved(ulna_scene_reach(), &options);
+        double kept[12], torn[12];
+        memcpy(kept, ulna_problem_constraint(r.scene.problem, 0)->goal, sizeof kept);
+        memcpy(torn, kept, sizeof torn);
+        torn[0] += k < 2 ? 1 : 3;
+        int failed = 0, iterations = 0;
+        for (int frame = 1; frame <= 45; frame++) {
+            int is_torn = frame == 5 || frame == 6;
+            ulna_scene_move_reach(&r.scene, frame);
+            assert_int_equal(ulna_problem_set_constraint_goal(r.scene.problem, 0, is_torn ? torn : kept), ULNA_OK);
+            solve(&r);
+            if (is_torn)
+                assert_false(r.result.converged && !r.result.infeasible);
+            failed += !is_torn && !r.result.converged;
+            iterations += is_torn ? 0 : r.result.iterations;
+        }
+        print_message("torn: %d of 43 other frames fail, %d iterations\n", failed, iterations);
+        assert_true(failed <= k % 2 && iterations < 400);
+        end(&r);
+    }
+}
+
 static void hands_hold_a_bar(void **state)
 {
     (void)state;
@@ -559,6 +589,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(four_bar_makes_a_full_turn),
         cmocka_unit_test(human_reaches_for_the_floor),
+        cmocka_unit_test(an_infeasible_frame_spoils_no_other),
         cmocka_unit_test(hands_hold_a_bar),
         cmocka_unit_test(goal_is_behind_a_wall),
         cmocka_unit_test(an_arm_keeps_distances),
