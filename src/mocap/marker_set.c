@@ -3,9 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/algorithms.h"
 #include "base/base.h"
 #include "formats/tables/table.h"
 #include "formats/text/names.h"
+#include "math/math3.h"
 #include "mocap/marker_names.h"
 #include "mocap/take.h"
 #include "model/model.h"
@@ -82,6 +84,10 @@ double ulna_marker_set_length_scale(const ulna_model *model, const ulna_marker_s
 enum { FEWEST_CELLS = 5, WEIGHT = 5, TEMPLATE_CELLS = 8, MOST_CELLS = 9, SPREADS = 3, MOST_BYTES = 16 << 20 };
 
 #define FARTHEST 10.0 /* m, of a template: nothing on a person is so far from a bone */
+#define TOO_FAR                                                                                                        \
+    2.0 /* times the skeleton's length: the longest way from the root, there and back. No marker is so far from its bone */
+#define USUALLY                                                                                                        \
+    0.08 /* times the skeleton's length: how far markers are from the origins of their bones, give or take */
 
 typedef struct set_reader {
     ulna_scan scan;
@@ -92,7 +98,11 @@ typedef struct set_reader {
     ulna_names names; /* of the markers so far */
     ulna_error *error;
     double unit;
+    int has_unit;   /* a line says it */
     char delimiter; /* of the current row */
+    int far_line;   /* the first row whose marker is TOO_FAR; 0: none */
+    size_t far;     /* that marker */
+    size_t far_count;
 } set_reader;
 
 /* "# unit: mm", "# offsets: undetermined", "# lengths: others" */
@@ -111,6 +121,7 @@ static ulna_status read_comment(set_reader *r)
         return ULNA_OK;
     ulna_word_copy(word, name, sizeof name);
     r->unit = ulna_unit_metres(name);
+    r->has_unit = 1;
     return r->unit > 0 ? ULNA_OK
                        : ulna_scan_fail(&r->scan, &word, r->error, ULNA_ERR_PARSE, "unknown unit of length '%s'", name);
 }
@@ -177,6 +188,48 @@ static ulna_status add_spread(ulna_marker_template *places, const double *given)
     return ULNA_OK;
 }
 
+/* A skeleton that is one point has no length to compare with. */
+static int is_too_far(const set_reader *r, const double offset[3])
+{
+    return r->model->has_length && ulna_norm(offset) > TOO_FAR * r->model->length_scale;
+}
+
+/* The unit in which the markers would be about as far from their bones as is usual: millimetres or centimetres. */
+static ulna_status suggest_unit(const set_reader *r, char unit[3])
+{
+    size_t count = r->set->count;
+    double *far = ulna_allocate(&r->set->allocator, count, sizeof *far);
+    if (!far)
+        return ULNA_ERR_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        far[i] = ulna_norm(r->set->items[i].offset) / r->unit;
+    double usual = USUALLY * r->model->length_scale, middle = ulna_median(far, count);
+    snprintf(unit, 3, fabs(log(1e-3 * middle / usual)) < fabs(log(1e-2 * middle / usual)) ? "mm" : "cm");
+    ulna_release(&r->set->allocator, far, count, sizeof *far);
+    return ULNA_OK;
+}
+
+/* Most markers are too far off where the unit is wrong, one or two where a number is. */
+static ulna_status refuse_far(const set_reader *r)
+{
+    const ulna_attachment *item = &r->set->items[r->far];
+    char unit[3] = "", advice[140] = "correct its numbers";
+    if (2 * r->far_count >= r->set->count && suggest_unit(r, unit) != ULNA_OK)
+        return ulna_fail(r->error, ULNA_ERR_MEMORY, "no memory for %zu markers", r->set->count);
+    if (*unit)
+        snprintf(advice, sizeof advice,
+                 r->has_unit
+                     ? "the unit of the table seems to be wrong, '# unit: %s' would fit"
+                     : "no line says the unit of the table, so that metres are assumed: add the line '# unit: %s'",
+                 unit);
+    ulna_fail(r->error, ULNA_ERR_PARSE,
+              "marker '%.50s' would be %.3g m from its bone, and the skeleton's characteristic length is %.2g m: %s",
+              item->marker, ulna_norm(item->offset), r->model->length_scale, advice);
+    if (r->error)
+        r->error->line = r->far_line;
+    return ULNA_ERR_PARSE;
+}
+
 static ulna_status read_row(set_reader *r, const ulna_word *cells, size_t count)
 {
     char marker[ULNA_MARKER_NAME], bone[ULNA_BODY_NAME];
@@ -216,6 +269,10 @@ static ulna_status read_row(set_reader *r, const ulna_word *cells, size_t count)
     ulna_status status = ulna_names_add(&r->names, marker);
     if (status == ULNA_OK)
         status = ulna_marker_set_add(r->set, marker, body, numbers, r->places ? 1 : numbers[3]);
+    if (status == ULNA_OK && !r->places && is_too_far(r, numbers)) {
+        r->far_line = r->far_count++ ? r->far_line : r->scan.line;
+        r->far = r->far_count > 1 ? r->far : r->set->count - 1;
+    }
     if (status == ULNA_OK && !r->places)
         memcpy(r->set->items[r->set->count - 1].deviation, numbers + 4, SPREADS * sizeof *numbers);
     if (status == ULNA_OK && r->places)
@@ -245,7 +302,7 @@ static ulna_status read_table(set_reader *r)
     ulna_names_release(&r->names);
     if (status == ULNA_OK && r->set->count == 0)
         status = ulna_fail(r->error, ULNA_ERR_PARSE, "the table has no markers");
-    return status;
+    return status == ULNA_OK && r->far_count ? refuse_far(r) : status;
 }
 
 ulna_status ulna_marker_set_read_csv(const char *text, size_t length, const ulna_model *model, ulna_marker_set *set,
