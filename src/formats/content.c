@@ -190,7 +190,7 @@ ulna_status ulna_content_read(const char *data, size_t length, ulna_format forma
         format = ulna_format_sniff(data, length);
     const ulna_format_row *row = ulna_format_row_of(format);
     if (!row->read)
-        return ulna_format_fail(error, ~0u);
+        return ulna_format_fail(data, length, ~0u, error);
     if (!options)
         options = &defaults;
     ulna_status status = check_reading(options, error);

@@ -149,13 +149,26 @@ unsigned ulna_format_writes(ulna_format format)
     return ulna_format_row_of(format)->writes;
 }
 
-ulna_status ulna_format_fail(ulna_error *error, unsigned parts)
+/* Binary, or as text, which begins with a comment such as "; FBX 7.4.0 project file". */
+static int is_fbx(const char *data, size_t length)
+{
+    static const char binary[] = "Kaydara FBX Binary", text[] = "; FBX ";
+    return (length >= sizeof binary - 1 && memcmp(data, binary, sizeof binary - 1) == 0) ||
+           (length >= sizeof text - 1 && memcmp(data, text, sizeof text - 1) == 0);
+}
+
+ulna_status ulna_format_fail(const char *data, size_t length, unsigned parts, ulna_error *error)
 {
     char kinds[200] = "";
+    if (is_fbx(data, length))
+        return ulna_fail(
+            error, ULNA_ERR_FORMAT,
+            "this is an FBX file, which Ulna does not read: open it in Blender, or in the program that wrote "
+            "it, and export glTF (.glb) or BVH");
     for (int i = 0; i < ULNA_FORMAT_COUNT; i++) {
-        size_t length = strlen(kinds);
+        size_t used = strlen(kinds);
         if (ulna_format_reads((ulna_format)i) & parts)
-            snprintf(kinds + length, sizeof kinds - length, "%s%s", length ? ", " : "", formats[i].text);
+            snprintf(kinds + used, sizeof kinds - used, "%s%s", used ? ", " : "", formats[i].text);
     }
     return ulna_fail(error, ULNA_ERR_FORMAT, "unknown file format%s; Ulna reads %s",
                      parts == ULNA_HOLDS_SKELETON ? " for a skeleton" : "", kinds);
@@ -171,7 +184,7 @@ ulna_status ulna_model_read(const char *data, size_t length, const ulna_allocato
     if (length == 0)
         return ulna_fail(error, ULNA_ERR_PARSE, "the file is empty");
     if (!(ulna_format_reads(ulna_format_sniff(data, length)) & ULNA_HOLDS_SKELETON))
-        return ulna_format_fail(error, ULNA_HOLDS_SKELETON);
+        return ulna_format_fail(data, length, ULNA_HOLDS_SKELETON, error);
     ulna_content content = ulna_content_empty(allocator);
     ulna_status status = ulna_content_read(data, length, ULNA_FORMAT_UNKNOWN, NULL, &content, error);
     if (status == ULNA_OK) {

@@ -53,7 +53,7 @@ typedef struct ulna_format_row {
 
 const ulna_format_row *ulna_format_row_of(ulna_format format);
 /* ULNA_ERR_FORMAT, with a list of the formats that hold one of these parts. */
-ulna_status ulna_format_fail(ulna_error *error, unsigned parts);
+ulna_status ulna_format_fail(const char *data, size_t length, unsigned parts, ulna_error *error);
 
 void ulna_extras_release(ulna_extras *x); /* NULL is fine */
 

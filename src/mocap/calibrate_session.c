@@ -15,6 +15,41 @@
 #define ANEW 1.1    /* times the error of the takes by themselves */
 #define UNLIKELY 16 /* square of three differences over their deviations: by chance in one of a thousand markers */
 
+/* ---- different recordings -------------------------------------------------------------------------------------------- */
+
+/* Frames that two takes have in common, or copies of each other: what is left out of one of them is used in the other. */
+static int share_frames(const ulna_take *a, const ulna_take *b)
+{
+    if (a->recording->positions == b->recording->positions)
+        return a->skipped < b->skipped + b->frame_count && b->skipped < a->skipped + a->frame_count;
+    if (a->frame_count != b->frame_count || a->set.count != b->set.count)
+        return 0;
+    for (int f = 0; f < a->frame_count; f++)
+        for (int m = 0; m < (int)a->set.count; m++) {
+            double x[3], y[3];
+            int is_seen = ulna_take_position(a, f, m, x);
+            if (is_seen != ulna_take_position(b, f, m, y))
+                return 0;
+            for (int k = 0; k < 3 && is_seen; k++)
+                if (x[k] != y[k])
+                    return 0;
+        }
+    return 1;
+}
+
+static ulna_status check_different(const ulna_take *const *takes, int count, ulna_error *error)
+{
+    for (int t = 1; t < count; t++)
+        for (int other = 0; other < t; other++)
+            if (share_frames(takes[t], takes[other]))
+                return ulna_fail(
+                    error, ULNA_ERR_ARGUMENT,
+                    "recordings %d and %d are the same, so that the error of frames that are left out would "
+                    "not be one: give each recording once",
+                    other + 1, t + 1);
+    return ULNA_OK;
+}
+
 /* ---- one recording -------------------------------------------------------------------------------------------------- */
 
 typedef struct session {
@@ -213,6 +248,8 @@ ulna_status ulna_calibrate_takes(const ulna_take *take, const ulna_calibrate_opt
     }
     one.other_takes = NULL;
     one.other_take_count = 0;
+    if (status == ULNA_OK)
+        status = check_different(s.takes, s.count, error);
     if (status == ULNA_OK) {
         s.column = ulna_allocate(allocator, s.room, sizeof *s.column);
         status = s.column ? calibrate_takes(&s, &one, result, error)

@@ -3,9 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/algorithms.h"
 #include "base/base.h"
 #include "formats/tables/table.h"
 #include "formats/text/names.h"
+#include "math/math3.h"
 #include "mocap/marker_names.h"
 #include "mocap/take.h"
 #include "model/builder.h"
@@ -113,6 +115,10 @@ enum {
 };
 
 #define FARTHEST 10.0 /* m, of a template: nothing on a person is so far from a bone */
+#define TOO_FAR                                                                                                        \
+    2.0 /* times the skeleton's length: the longest way from the root, there and back. No marker is so far from its bone */
+#define USUALLY                                                                                                        \
+    0.08 /* times the skeleton's length: how far markers are from the origins of their bones, give or take */
 
 typedef struct set_reader {
     ulna_scan scan;
@@ -126,6 +132,9 @@ typedef struct set_reader {
     double unit;
     int has_unit;   /* a line or the heading stated it */
     char delimiter; /* of the current row */
+    int far_line;   /* the first row whose marker is TOO_FAR; 0: none */
+    size_t far;     /* that marker */
+    size_t far_count;
 } set_reader;
 
 /* What a table may say of all its offsets: "# offsets: undetermined", or a column "offsets" with "undetermined" in its rows. */
@@ -258,6 +267,48 @@ static ulna_status add_spread(ulna_marker_template *places, const double *given)
     return ULNA_OK;
 }
 
+/* A skeleton that is one point has no length to compare with. */
+static int is_too_far(const set_reader *r, const double offset[3])
+{
+    return r->model->has_length && ulna_norm(offset) > TOO_FAR * r->model->length_scale;
+}
+
+/* The unit in which the markers would be about as far from their bones as is usual: millimetres or centimetres. */
+static ulna_status suggest_unit(const set_reader *r, char unit[3])
+{
+    size_t count = r->set->count;
+    double *far = ulna_allocate(&r->set->allocator, count, sizeof *far);
+    if (!far)
+        return ULNA_ERR_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        far[i] = ulna_norm(r->set->items[i].offset) / r->unit;
+    double usual = USUALLY * r->model->length_scale, middle = ulna_median(far, count);
+    snprintf(unit, 3, fabs(log(1e-3 * middle / usual)) < fabs(log(1e-2 * middle / usual)) ? "mm" : "cm");
+    ulna_release(&r->set->allocator, far, count, sizeof *far);
+    return ULNA_OK;
+}
+
+/* Most markers are too far off where the unit is wrong, one or two where a number is. */
+static ulna_status refuse_far(const set_reader *r)
+{
+    const ulna_attachment *item = &r->set->items[r->far];
+    char unit[3] = "", advice[140] = "correct its numbers";
+    if (2 * r->far_count >= r->set->count && suggest_unit(r, unit) != ULNA_OK)
+        return ulna_fail(r->error, ULNA_ERR_MEMORY, "no memory for %zu markers", r->set->count);
+    if (*unit)
+        snprintf(advice, sizeof advice,
+                 r->has_unit
+                     ? "the unit of the table seems to be wrong, '# unit: %s' would fit"
+                     : "no line says the unit of the table, so that metres are assumed: add the line '# unit: %s'",
+                 unit);
+    ulna_fail(r->error, ULNA_ERR_PARSE,
+              "marker '%.50s' would be %.3g m from its bone, and the skeleton's characteristic length is %.2g m: %s",
+              item->marker, ulna_norm(item->offset), r->model->length_scale, advice);
+    if (r->error)
+        r->error->line = r->far_line;
+    return ULNA_ERR_PARSE;
+}
+
 static ulna_status read_row(set_reader *r, const ulna_word *cells, size_t count)
 {
     char marker[ULNA_MARKER_NAME], bone[ULNA_BODY_NAME];
@@ -297,6 +348,10 @@ static ulna_status read_row(set_reader *r, const ulna_word *cells, size_t count)
     ulna_status status = ulna_names_add(&r->names, marker);
     if (status == ULNA_OK)
         status = ulna_marker_set_add(r->set, marker, body, numbers, r->places ? 1 : numbers[3]);
+    if (status == ULNA_OK && !r->places && is_too_far(r, numbers)) {
+        r->far_line = r->far_count++ ? r->far_line : r->scan.line;
+        r->far = r->far_count > 1 ? r->far : r->set->count - 1;
+    }
     if (status == ULNA_OK && !r->places)
         memcpy(r->set->items[r->set->count - 1].deviation, numbers + 4, SPREADS * sizeof *numbers);
     if (status == ULNA_OK && r->places)
@@ -325,7 +380,7 @@ static ulna_status read_table(set_reader *r)
     ulna_names_release(&r->names);
     if (status == ULNA_OK && r->set->count == 0)
         status = ulna_fail(r->error, ULNA_ERR_PARSE, "the table has no markers");
-    return status;
+    return status == ULNA_OK && r->far_count ? refuse_far(r) : status;
 }
 
 ulna_status ulna_marker_set_read_csv(const char *text, size_t length, const ulna_model *model, ulna_marker_set *set,
