@@ -24,7 +24,7 @@ char *calibration_path(const char *output, const batch_calibration *group, const
     return path;
 }
 
-/* A skeleton with markers of its own, and key points, need none. */
+/* A skeleton with markers of its own, key points, and joints of the skeleton need none. */
 static int is_calibration_needed(const batch_take *take)
 {
     ulna_content skeleton = ulna_content_empty(NULL), markers = ulna_content_empty(NULL);
@@ -35,7 +35,7 @@ static int is_calibration_needed(const batch_take *take)
     if (is_needed && skeleton.model && files_markers(take->path, 0, &markers, NULL) == ULNA_OK) {
         ulna_take_options options = ulna_take_options_for(&skeleton, &markers);
         if (ulna_take_create(&options, &found, NULL) == ULNA_OK)
-            is_needed = !found->keypoints;
+            is_needed = !found->keypoints && !found->joints;
     }
     ulna_take_destroy(found);
     ulna_content_release(&markers);

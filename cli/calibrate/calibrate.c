@@ -90,9 +90,12 @@ static int read_options(const cli *tool, calibrate_job *job)
 static ulna_status add_all(const ulna_marker_set *from, ulna_marker_set *to)
 {
     ulna_status status = ULNA_OK;
-    for (size_t i = 0; i < from->count && status == ULNA_OK; i++)
-        status = ulna_marker_set_add(to, from->items[i].marker, from->items[i].body, from->items[i].offset,
-                                     from->items[i].weight);
+    for (size_t i = 0; i < from->count && status == ULNA_OK; i++) {
+        const ulna_attachment *item = &from->items[i];
+        status = ulna_marker_set_add(to, item->marker, item->body, item->offset, item->weight);
+        if (status == ULNA_OK)
+            to->items[to->count - 1].is_joint = item->is_joint;
+    }
     return status;
 }
 
@@ -177,6 +180,7 @@ static const char *bones_from(const calibrate_job *job)
     const ulna_take *take = job->take;
     return job->attach_path                        ? "the table"
            : take->attach == ULNA_ATTACH_REFERENCE ? "the reference motion"
+           : take->joints                          ? "the names of its bones: the markers are joints"
            : !take->named                          ? "the skeleton's own markers"
            : (size_t)take->named < take->set.count ? "the skeleton's own markers, the rest by their names"
                                                    : "the markers' names";

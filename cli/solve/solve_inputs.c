@@ -352,9 +352,9 @@ static int count_by_names(const solve_job *job)
 static ulna_status prefer_names(solve_job *job, ulna_status status, ulna_error *error)
 {
     int own = job->take ? (int)job->take->set.count : 0;
-    int has_keypoints = job->take && job->take->keypoints;
-    if (has_keypoints || (!job->take && status != ULNA_ERR_ARGUMENT) ||
-        2 * own >= job->markers.recording.marker_count || 2 * own >= count_by_names(job))
+    int has_joints = job->take && (job->take->keypoints || job->take->joints);
+    if (has_joints || (!job->take && status != ULNA_ERR_ARGUMENT) || 2 * own >= job->markers.recording.marker_count ||
+        2 * own >= count_by_names(job))
         return status;
     ulna_take_destroy(job->take);
     job->take = NULL;

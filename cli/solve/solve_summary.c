@@ -41,6 +41,8 @@ void solve_attach_text(const solve_job *job, char *text, size_t size)
                                         [ATTACH_ORACLE] = "the reference pose of every frame (oracle)"};
     if (job->take && job->take->keypoints)
         snprintf(text, size, "key points (%s) at the joints of the skeleton, scaled to them", job->take->keypoints);
+    else if (job->attach == ATTACH_MODEL && job->take && job->take->joints)
+        snprintf(text, size, "the markers are joints of the skeleton, by the names and lengths of its bones");
     else if (job->attach == ATTACH_NAMES)
         snprintf(
             text, size,
@@ -512,6 +514,8 @@ void solve_add_results(solve_job *job)
     put_count(o, "markers", s->markers_used);
     if (job->take->keypoints)
         put_text(o, "keypoints", job->take->keypoints);
+    if (job->take->joints)
+        put_count(o, "joints", job->take->joints);
     if (job->attach == ATTACH_NAMES)
         put_number(o, "calibration_rms_mm", 1e3 * job->calibrated_rms);
     put_text(o, "method", job->options.solve.method ? job->options.solve.method : ulna_method_at(0)->name);
@@ -545,7 +549,7 @@ void solve_add_results(solve_job *job)
     note_trust(job);
     int fits_badly = r->trust.verdict == ULNA_VERDICT_REJECT ||
                      (r->trust.reasons & (ULNA_REASON_ROUGH | ULNA_REASON_OUTLIERS | ULNA_REASON_MISPLACED)) != 0;
-    if (job->attach == ATTACH_MODEL && !job->take->keypoints && fits_badly)
+    if (job->attach == ATTACH_MODEL && !job->take->keypoints && !job->take->joints && fits_badly)
         files_note_text(job->notes,
                         "the markers are where the skeleton has its own: --attach names finds where they are from "
                         "the take and their names");

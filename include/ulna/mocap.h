@@ -41,6 +41,7 @@ typedef struct ulna_attachment {
     double offset[3]; /* metres, in the body's frame */
     double weight;
     double deviation[3]; /* metres, along x, y, z of the body: standard deviation of the offset; 0: not known */
+    int is_joint;        /* 1: it is the body's origin itself (ulna_take.joints): calibrations leave it there */
 } ulna_attachment;
 
 typedef struct ulna_marker_set {
@@ -88,6 +89,10 @@ typedef enum ulna_attach {
 } ulna_attach;
 
 /*
+ * Joints: markers called after bones of the skeleton, and as far apart as its joints are (2 % of all lengths that bending does not
+ * change), are these joints, such as those that were written from a motion of the skeleton. They are at the origins of their bodies. That comes
+ * before all other meanings of their names, except with a set or ULNA_ATTACH_SET; with ULNA_ATTACH_KEYPOINTS if half of the names are such.
+ *
  * By names: those of common marker sets (Plug-in-Gait, CMU and HDM05: LFHD, C7, LSHO, RWRA, LFWT or LASI, LKNE, ...; Helen Hayes
  * and OpenSim's examples: R.Acromium, V.Sacral, L.Knee.Lat, ...) on the bodies that the skeleton has for them, by the names that
  * ASF files, BVH files and Ulna's samples use (lfemur, LeftUpLeg, left_thigh, ...). Letter case, points and a subject's prefix
@@ -201,6 +206,7 @@ typedef struct ulna_take {
     int *source;            /* set.count: their numbers in the recording */
     int *seen;              /* set.count: frames of the take in which they are seen */
     int named;              /* how many of the attachment's markers are known by their names alone */
+    int joints;             /* how many of the set's markers are joints of the skeleton */
     ulna_marker_set absent; /* markers of the attachment that the recording does not have, or has for another one */
     int *unused;            /* numbers of markers of the recording that are not on the skeleton */
     int unused_count;
@@ -380,7 +386,8 @@ typedef struct ulna_track_options {
     int global;         /* 1: fresh starts by ulna_global_solve, not by restarts: surer, and some ten times slower */
     /* What is expected of a pose besides its markers (docs/tracking.md): weights in m^2/rad^2 where a marker's is 1. ULNA_AUTO,
      * the default, is a part of the skeleton's length squared; for an adult the number given here. 0: none. With
-     * ULNA_LOSS_SQUARE it means plain least squares: no smooth and no curve, a posture of 1e-7. */
+     * ULNA_LOSS_SQUARE it means plain least squares: no smooth and no curve, a posture of 1e-7. ulna_track takes a hundredth of smooth, posture,
+     * curve, hold and limits where all markers are joints (ulna_take.joints). */
     double
         smooth; /* 4e-4: toward where the last two frames were going, more where markers hardly show a joint; for whole
                          * takes 7.5 times that toward both neighbours */

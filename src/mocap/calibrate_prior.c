@@ -22,6 +22,7 @@
 #define DEGREES_OF_FREEDOM 3.0 /* of Student's t */
 #define USUAL 0.02             /* m on an adult: the spread that options.prior is about */
 #define GUESS 0.06             /* m: of a marker whose place is a guess */
+#define JOINT 0.0005           /* m: of a marker that is the joint itself */
 #define MIRRORED 0.02          /* m: of left minus mirrored right, if names say no more */
 
 enum {
@@ -141,7 +142,9 @@ ulna_status ulna_calibrator_expect(ulna_calibrator *c, const ulna_marker_set *se
         *e = (ulna_expected){.weight = 1};
         memcpy(e->axes, figure.axes, sizeof e->axes);
         ulna_copy3(ulna_offset(c, i), e->centre);
-        if (o->keep_near_set)
+        if (item->is_joint)
+            expect_near(&figure, c->body[i], JOINT, e);
+        else if (o->keep_near_set)
             expect_near(&figure, c->body[i], USUAL, e);
         else if (is_moved || (!expect_by_table(&figure, o->markers, item->marker, c->body[i], e) &&
                               !expect_by_name(&figure, item, e)))

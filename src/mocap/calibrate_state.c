@@ -236,9 +236,10 @@ static void set_options(ulna_calibrator *c)
 static void set_start(ulna_calibrator *c, const ulna_marker_set *set)
 {
     for (int i = 0; i < c->count; i++) {
-        const double *offset = set->items[c->item[i]].offset;
+        const ulna_attachment *item = &set->items[c->item[i]];
+        const double *offset = item->offset;
         ulna_copy3(offset, ulna_offset(c, i));
-        if (offset[0] == 0 && offset[1] == 0 && offset[2] == 0)
+        if (!item->is_joint && offset[0] == 0 && offset[1] == 0 && offset[2] == 0)
             middle_of_bone(c->base, c->body[i], ulna_offset(c, i));
     }
 }

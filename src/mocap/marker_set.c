@@ -48,8 +48,10 @@ ulna_status ulna_marker_set_add(ulna_marker_set *set, const char *marker, int bo
 ulna_status ulna_marker_set_append(ulna_marker_set *set, const ulna_attachment *item)
 {
     ulna_status status = ulna_marker_set_add(set, item->marker, item->body, item->offset, item->weight);
-    if (status == ULNA_OK)
+    if (status == ULNA_OK) {
         memcpy(set->items[set->count - 1].deviation, item->deviation, sizeof item->deviation);
+        set->items[set->count - 1].is_joint = item->is_joint;
+    }
     return status;
 }
 

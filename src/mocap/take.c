@@ -232,13 +232,16 @@ static void use_paper_bones(const ulna_model *model, ulna_marker_set *set, size_
         }
 }
 
-/* The attachment, but for what the reference motion adds. */
+/* The attachment, but for what the reference motion adds. `all` has the joints. */
 static ulna_status collect(ulna_take *take, const ulna_take_options *o, ulna_marker_set *all, ulna_error *error)
 {
     const ulna_recording *recording = take->recording; /* of the person that was chosen */
+    size_t joints = all->count;
     ulna_status status = o->set ? ulna_marker_set_add_all(o->set, all) : ulna_marker_set_from_model(all, o->model);
     if (status != ULNA_OK)
         return ulna_fail(error, status, "the marker set cannot be used: %s", ulna_status_text(status));
+    if (joints)
+        drop_unknown(recording, all);
     if (take->attach == ULNA_ATTACH_SET)
         return all->count
                    ? ULNA_OK
@@ -246,7 +249,7 @@ static ulna_status collect(ulna_take *take, const ulna_take_options *o, ulna_mar
                          error, o->set ? ULNA_ERR_ARGUMENT : ULNA_ERR_MODEL,
                          o->set ? "the marker set has no markers"
                                 : "the skeleton has no markers of its own, and nothing says where markers sit on it");
-    if (!o->set)
+    if (!o->set && !joints)
         drop_unknown(recording, all);
     size_t own = all->count;
     status = ulna_marker_set_from_names(o->model, recording, all, NULL, error);
@@ -342,6 +345,7 @@ static ulna_status match(ulna_take *take, const ulna_marker_set *all, ulna_error
         status = ulna_marker_set_append(to, item);
         if (status != ULNA_OK || found == ULNA_NONE)
             continue;
+        take->joints += item->is_joint;
         take->source[take->set.count - 1] = found;
         take->seen[take->set.count - 1] = seen[found];
     }
@@ -359,18 +363,40 @@ static ulna_status match(ulna_take *take, const ulna_marker_set *all, ulna_error
     return take->set.count ? ULNA_OK : fail_match(take, all, error);
 }
 
+/* Markers of the model that the recording has. */
+static int count_own(const ulna_take *take)
+{
+    int count = 0;
+    for (int m = 0; m < ulna_model_marker_count(take->model); m++)
+        count += ulna_recording_find(take->recording, ulna_model_marker_name(take->model, m)) != ULNA_NONE;
+    return count;
+}
+
+/* Joints of the skeleton, if there are more of them than of its markers. Beside key points, they count if half of the names are theirs. */
+static ulna_status use_joints(ulna_take *take, const ulna_take_options *o, ulna_marker_set *all, ulna_error *error)
+{
+    int named;
+    if (o->set || o->attach == ULNA_ATTACH_SET)
+        return ULNA_OK;
+    ulna_status status = ulna_take_find_joints(take, all, &named);
+    if (status != ULNA_OK)
+        return ulna_fail(error, status, "no memory for the joints of the skeleton");
+    int is_alone = o->attach == ULNA_ATTACH_KEYPOINTS;
+    if ((int)all->count <= count_own(take) || (is_alone && 2 * (int)all->count < named))
+        all->count = 0;
+    if (is_alone && all->count)
+        take->attach = ULNA_ATTACH_SET;
+    return ULNA_OK;
+}
+
 /* Key points, if there are more of them than of the attachment's markers. */
 static ulna_status use_keypoints(ulna_take *take, const ulna_take_options *o, ulna_marker_set *all, ulna_error *error)
 {
     double axes[9];
-    int count, known = 0;
-    ulna_marker_set own = ulna_marker_set_empty(&take->allocator);
+    int count;
     const ulna_keypoint_system *system = o->set ? NULL : ulna_keypoint_system_of(take->recording, &count);
-    ulna_status status = system ? ulna_marker_set_from_model(&own, take->model) : ULNA_OK;
-    for (size_t i = 0; i < own.count && status == ULNA_OK; i++)
-        known += ulna_recording_find(take->recording, own.items[i].marker) != ULNA_NONE;
-    ulna_marker_set_release(&own);
-    if (status != ULNA_OK || !system || known >= count) {
+    ulna_status status = ULNA_OK;
+    if (!system || count_own(take) >= count) {
         take->attach = ULNA_ATTACH_SET;
         return status;
     }
@@ -393,7 +419,9 @@ static ulna_status use_keypoints(ulna_take *take, const ulna_take_options *o, ul
 static ulna_status place_markers(ulna_take *take, const ulna_take_options *o, ulna_error *error)
 {
     ulna_marker_set all = ulna_marker_set_empty(&take->allocator);
-    ulna_status status = o->attach == ULNA_ATTACH_KEYPOINTS ? use_keypoints(take, o, &all, error) : ULNA_OK;
+    ulna_status status = use_joints(take, o, &all, error);
+    if (status == ULNA_OK && take->attach == ULNA_ATTACH_KEYPOINTS)
+        status = use_keypoints(take, o, &all, error);
     if (status == ULNA_OK && !take->keypoints)
         status = collect(take, o, &all, error);
     int is_by_reference = take->attach == ULNA_ATTACH_REFERENCE;

@@ -76,6 +76,10 @@ const char *ulna_marker_own_name(const ulna_recording *recording, int marker);
 /* All of the set's, count x 3, with names exchanged back. */
 void ulna_take_positions(const ulna_take *take, int frame, double *positions);
 
+/* take_joints.c: adds the markers of the recording that are joints of the skeleton, if its lengths confirm their names. `named`: how many
+ * markers have a name at all. */
+ulna_status ulna_take_find_joints(const ulna_take *take, ulna_marker_set *set, int *named);
+
 /* take_subjects.c: fills subjects and subject; with several subjects take->recording becomes one_subject. */
 ulna_status ulna_take_choose_subject(ulna_take *take, const ulna_take_options *options, ulna_error *error);
 

@@ -176,6 +176,19 @@ static ulna_status track_in_chunks(ulna_track_job *j, ulna_error *error)
     return status;
 }
 
+/* Joints of the skeleton have no skin that moves: what is expected besides the markers counts a hundredth then. */
+static void resolve(const ulna_take *take, ulna_track_options *o)
+{
+    double *const weights[] = {&o->smooth, &o->curve, &o->posture, &o->hold, &o->limits};
+    enum { COUNT = sizeof weights / sizeof *weights };
+    int is_automatic[COUNT];
+    for (size_t i = 0; i < COUNT; i++)
+        is_automatic[i] = *weights[i] == ULNA_AUTO;
+    ulna_track_options_resolve(ulna_marker_set_length_scale(take->model, &take->set), o);
+    for (size_t i = 0; i < COUNT && take->joints == (int)take->set.count; i++)
+        *weights[i] *= is_automatic[i] ? 0.01 : 1;
+}
+
 ulna_status ulna_track(const ulna_take *take, const ulna_track_options *options, ulna_track_result *result,
                        ulna_error *error)
 {
@@ -186,7 +199,7 @@ ulna_status ulna_track(const ulna_take *take, const ulna_track_options *options,
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "a take and a pointer for the result are needed");
     if (o->oracle && o->solve.decrease == ULNA_AUTO) /* which is about tracking */
         o->solve.decrease = ulna_options_default().decrease;
-    ulna_track_options_resolve(ulna_marker_set_length_scale(take->model, &take->set), o);
+    resolve(take, o);
     ulna_status status = check(take, o, error);
     if (status != ULNA_OK)
         return status;
