@@ -78,6 +78,7 @@ bench: ## all benchmarks, numbers in build/bench/*.json, one page in build/bench
 	@$(PYTHON) tools/bench-page "$(BUILD)/bench"
 # Configured anew each time: the peers may have been installed since. A peer that is missing is an error.
 bench-%: configured
+	@[ -d "$${ULNA_DATA:-../shared/data}" ] || echo "There are no recordings (docs/test-data.md): what needs them runs on what is built in."
 	@tools/bootstrap build bench-$*
 	cmake -DULNA_BENCH=ON -DULNA_PEERS_OF=bench_$* "$(BUILD)"
 	cmake --build "$(BUILD)" -j $(JOBS) --target bench_$* ulna
