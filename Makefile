@@ -39,10 +39,11 @@ run: configured ## build the tool, then solve the built-in take: joint angles, a
 	cmake --build "$(BUILD)" -j $(JOBS) --target ulna
 	"$(BUILD)/ulna" sample --force --quiet "$(BUILD)/sample"
 	"$(BUILD)/ulna" info --draw "$(BUILD)/sample/human.json"
-	@echo; echo "The built-in take is damaged on purpose: gaps, 8 frames without a marker, the knees' markers exchanged. This is what Ulna finds:"
+	@echo
 	cd "$(BUILD)/sample" && ../ulna solve --skeleton human.asf --markers walk.c3d --attach walk-markers.csv \
 	    -o walk.amc -o walk.bvh -o walk.glb --report report.html
-	@echo; echo "The marks above are the planted damage, found; away from it the markers are off by 1.4 mm. Open $(BUILD)/sample/report.html in a browser."
+	@echo; echo "All that is marked above is the planted damage. The report, for a browser:"
+	@echo "  $(BUILD)/sample/report.html"
 	@echo "A robot: $(BUILD)/ulna reach arm --tip tool --goal \"0.4 0.2 0.5\""
 
 test: bootstrap-test configured ## release build and all tests
@@ -83,6 +84,7 @@ bench: ## all benchmarks, numbers in build/bench/*.json, one page in build/bench
 	@$(PYTHON) tools/bench-page "$(BUILD)/bench"
 # Configured anew each time: the peers may have been installed since. A peer that is missing is an error.
 bench-%: configured
+	@[ -d "$${ULNA_DATA:-../shared/data}" ] || echo "There are no recordings (docs/test-data.md): what needs them runs on what is built in."
 	@tools/bootstrap build bench-$*
 	cmake -DULNA_BENCH=ON -DULNA_PEERS_OF=bench_$* "$(BUILD)"
 	cmake --build "$(BUILD)" -j $(JOBS) --target bench_$* ulna

@@ -223,7 +223,7 @@ static void against_yardstick(bench_report *report)
     mkdir("build/bench", 0777);
     mkdir(folder, 0777);
     if (!yardstick_build(folder) || !yardstick_load(folder, &take)) {
-        printf("(no yardstick here: ../shared/prototypes, its data or its packages are absent)\n");
+        printf("(no yardstick here: the prototype, its data or its packages are absent)\n");
         return;
     }
     scene s = {.model = take.model, .problem = take.problem, .q = numbers(128)};

@@ -7,6 +7,7 @@
 
 #include "cli/input.h"
 #include "cli/output.h"
+#include "cli/sample/sample_take.h"
 
 #define INDENT "  " /* before a line of a drawing */
 #define DEGREE (3.14159265358979323846 / 180)
@@ -510,6 +511,8 @@ static void show_recording(const cli *tool, const ulna_recording *recording, jso
     put_number(row, "missing_percent", 100 * (double)missing / positions);
     put_size(row, low, high);
     fact_line(tool, row, "space", "{size_m.0%.3f} x {size_m.1%.3f} x {size_m.2%.3f} m (x, y, z)");
+    if (sample_take_is(recording))
+        files_note_text(notes, "this is the built-in take, which is damaged on purpose");
     note_oddities(list, notes);
     fact_line(tool, row, "gaps",
               "[{missing?}{missing} of {positions%d} positions missing, {missing_percent%.1f} %|none]");

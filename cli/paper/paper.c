@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- what items use -------------------------------------------------------------------------------------------------- */
@@ -296,13 +295,10 @@ static int run_all(paper_job *job, json_t *object)
     return code;
 }
 
-/* The folder of --data; or the usual one, where it is there. */
 static const char *data_folder(const cli *tool)
 {
-    static const char usual[] = "../shared/data";
-    const char *given = cli_value(tool, "data");
-    struct stat about;
-    return given ? given : stat(usual, &about) == 0 && S_ISDIR(about.st_mode) ? usual : NULL;
+    const char *given = cli_value(tool, "data"), *usual = getenv("ULNA_DATA");
+    return given ? given : usual && *usual ? usual : NULL;
 }
 
 static int paper_main(cli *tool)
@@ -336,8 +332,8 @@ static int paper_main(cli *tool)
 
 static const cli_option options[] = {
     {"data", 0, "DIR",
-     "Folder of recorded files; folders in it are searched as well. Default: ../shared/data if there is one, else the built-in take. "
-     "Takes of HDM05 are found by their names, such as dg_03-02_01."},
+     "Folder of recorded files; folders in it are searched as well. Default: that of the variable ULNA_DATA; if it is not set, the built-in "
+     "take. Takes of HDM05 are found by their names, such as dg_03-02_01."},
     {"output", 'o', "DIR",
      "Folder for CSV, SVG and the page, index.html. Default: papers, in the current folder. Items that are there already stay on the page."},
     {"quick", 0, NULL,

@@ -22,7 +22,7 @@ typedef struct sample_file {
 } sample_file;
 extern const sample_file sample_take_files[];
 ulna_status sample_take_write(int index, ulna_text *text, ulna_error *error);
-/* Whether a recording is that of the take, whatever file it came from: the same names, and positions to 0.01 mm. */
-ulna_status sample_take_recognise(const ulna_recording *recording, int *is_sample, ulna_error *error);
+/* Whether a recording is that of the take, whatever file it came from: it has the same gaps. */
+int sample_take_is(const ulna_recording *recording);
 
 #endif

@@ -252,8 +252,7 @@ static int load_markers(solve_job *job, ulna_error *error)
     if (!job->tool || !files_kept_take(job->tool->kept, job->markers_path, job->markers_unit, &job->markers))
         status = files_markers(job->markers_path, job->markers_unit, &job->markers, error);
     progress_wait_end(wait);
-    if (status == ULNA_OK)
-        status = sample_take_recognise(&job->markers.recording, &job->is_sample, error);
+    job->is_sample = status == ULNA_OK && sample_take_is(&job->markers.recording);
     files_note(job->notes, job->markers_path, &job->markers.remarks);
     return status != ULNA_OK ? solve_fail(job, job->object, job->markers_path, error) : CLI_DONE;
 }

@@ -309,6 +309,23 @@ static void items_are_listed(void **state)
     assert_int_equal(ulna_test_tool_run(tool, "paper list all"), 2);
 }
 
+/* From the option, else from the variable; never from a folder that lies near by chance. */
+static void folder_of_data_is_said(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool, "mkdir -p work given shared/data");
+    assert_int_equal(ulna_test_tool_run(tool, "paper --json --quick -o out survey"), 0);
+    ulna_test_says(tool->out, "\"data\": null");
+    ulna_test_tool_shell(
+        tool, "cd work && unset ULNA_DATA && '" ULNA_TEST_CLI "' paper --json --quick survey >none && "
+              "ULNA_DATA= '" ULNA_TEST_CLI "' paper --json --quick survey >empty && "
+              "ULNA_DATA=../given '" ULNA_TEST_CLI "' paper --json --quick survey >variable && "
+              "ULNA_DATA=../given '" ULNA_TEST_CLI "' paper --json --quick survey --data ../shared >option && "
+              "grep -q '\"data\": null' none && grep -q '\"data\": null' empty && "
+              "grep -q '\"data\": \"../given\"' variable && grep -q '\"data\": \"../shared\"' option && "
+              "! ULNA_DATA=nowhere '" ULNA_TEST_CLI "' paper --quick table4 2>error && grep -q nowhere error");
+}
+
 static void bad_folders_are_refused(void **state)
 {
     ulna_test_tool *tool = *state;
@@ -363,8 +380,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(items_stay_on_the_page, ulna_test_tool_open, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(bad_folders_are_refused, ulna_test_tool_open, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(hostile_data_are_refused, ulna_test_tool_open, ulna_test_tool_close),
-        ulna_test_needs("hand", cmocka_unit_test_setup_teardown(hostile_poses_are_refused, ulna_test_tool_open,
+ulna_test_needs("hand", cmocka_unit_test_setup_teardown(hostile_poses_are_refused, ulna_test_tool_open,
                                                                 ulna_test_tool_close)),
+        cmocka_unit_test_setup_teardown(folder_of_data_is_said, ulna_test_tool_open, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(everything_runs_without_data, ulna_test_tool_open, ulna_test_tool_close),
         ulna_test_needs("hdm05 hand", cmocka_unit_test_setup_teardown(conclusions_hold_on_recorded_data,
                                                                       ulna_test_tool_open, ulna_test_tool_close)),

@@ -270,7 +270,9 @@ static void damage_is_announced(void **state)
     assert_int_equal(ulna_test_tool_run(tool, "solve -s human.asf -m walk.c3d -a walk-markers.csv"), 0);
     assert_memory_equal(tool->out, first, strlen(first));
     ulna_test_says(tool->out, " frames without the markers of a limb, 36 frames with exchanged\nmarkers.\nwalk.c3d: ");
-    assert_int_equal(ulna_test_tool_run(tool, "convert walk.c3d walk.trc"), 0);
+    assert_int_equal(ulna_test_tool_run(tool, "info walk.c3d"), 0);
+    ulna_test_says(tool->out, "note      this is the built-in take, which is damaged on purpose");
+    assert_int_equal(ulna_test_tool_run(tool, "convert walk.c3d -o walk.trc"), 0);
     assert_int_equal(ulna_test_tool_run(tool, "solve -s human.asf -m walk.trc -a walk-markers.csv --frames 1:20"), 0);
     ulna_test_says(tool->out, "This is the built-in take, which is damaged on purpose.\nwalk.trc: ");
     assert_int_equal(ulna_test_tool_run(tool, "solve -s human.asf -m walk.c3d -a walk-markers.csv -o clean.trc"), 0);

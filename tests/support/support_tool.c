@@ -50,7 +50,9 @@ int ulna_test_tool_run(ulna_test_tool *tool, const char *arguments)
     free(tool->out);
     free(tool->err);
     tool->out = tool->err = NULL;
-    snprintf(command, sizeof command, "cd %s && { %s %s; } >.out 2>.err", tool->folder, tool->program, arguments);
+    /* ULNA_DATA is for the tests; `ulna paper` reads it as well. */
+    snprintf(command, sizeof command, "unset ULNA_DATA; cd %s && { %s %s; } >.out 2>.err", tool->folder, tool->program,
+             arguments);
     int state = system(command);
     assert_true(state != -1 && WIFEXITED(state));
     tool->out = ulna_test_tool_file(tool, ".out");
