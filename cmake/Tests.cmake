@@ -55,6 +55,10 @@ if(ULNA_TESTS)
 
     add_custom_target(tests_threads) # builds only the tests labelled `threads`, for the TSan build
     file(GLOB_RECURSE tests CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/test_*.c")
+    if(NOT TARGET ulna)
+        message(STATUS "ULNA_CLI is OFF: the tests of the tool are left out")
+        list(FILTER tests EXCLUDE REGEX "/tests/cli/")
+    endif()
     foreach(source ${tests})
         cmake_path(GET source STEM name)
         ulna_add_program(${name} /tests SOURCES ${source} PRIVATE_HEADERS)
