@@ -55,6 +55,10 @@ if(ULNA_TESTS)
 
     add_custom_target(tests_threads) # builds only the tests labelled `threads`, for the TSan build
     file(GLOB_RECURSE tests CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/test_*.c")
+    if(NOT TARGET ulna)
+        message(STATUS "ULNA_CLI is OFF: the tests of the tool are left out")
+        list(FILTER tests EXCLUDE REGEX "/tests/cli/")
+    endif()
     foreach(source ${tests})
         cmake_path(GET source STEM name)
         ulna_add_program(${name} /tests SOURCES ${source} PRIVATE_HEADERS)
@@ -105,15 +109,16 @@ if(ULNA_TESTS)
     add_test(NAME tools_check_options COMMAND "${PROJECT_SOURCE_DIR}/tools/check-options")
     set_tests_properties(tools_check_layers tools_check_interface tools_check_layers_self_test tools_check_map tools_check_options tools_bench_page tools_test_data_page tools_skipped_tests PROPERTIES LABELS tools TIMEOUT 300)
 
+    # Label programs: skipped where a program is missing, but not with ULNA_REQUIRE_DATA=1.
     # The scripts, styles and templates of the tool's pages.
     add_test(NAME tools_check_pages COMMAND "${PROJECT_SOURCE_DIR}/tools/check-pages")
-    set_tests_properties(tools_check_pages PROPERTIES LABELS tools TIMEOUT 300 SKIP_RETURN_CODE 77)
+    set_tests_properties(tools_check_pages PROPERTIES LABELS "tools;programs" TIMEOUT 300 SKIP_RETURN_CODE 77)
 
     # The report page in a browser. Once is enough: not under sanitizers.
     if(TARGET ulna AND NOT ULNA_SANITIZE AND NOT ULNA_FUZZ)
         add_test(NAME tools_report_page COMMAND "${PROJECT_SOURCE_DIR}/tests/tools/report_page.sh" $<TARGET_FILE:ulna>
             "${PROJECT_BINARY_DIR}/report_page")
-        set_tests_properties(tools_report_page PROPERTIES LABELS tools TIMEOUT 300 SKIP_RETURN_CODE 77
+        set_tests_properties(tools_report_page PROPERTIES LABELS "tools;programs" TIMEOUT 300 SKIP_RETURN_CODE 77
             ENVIRONMENT "${test_environment}")
         add_test(NAME tools_picture COMMAND "${PROJECT_SOURCE_DIR}/tests/tools/picture.sh" $<TARGET_FILE:ulna>)
         set_tests_properties(tools_picture PROPERTIES LABELS tools TIMEOUT 300 ENVIRONMENT "${test_environment}")
@@ -123,7 +128,7 @@ if(ULNA_TESTS)
     if(TARGET ulna AND NOT ULNA_SANITIZE AND NOT ULNA_FUZZ)
         add_test(NAME tools_slurm_batch COMMAND "${PROJECT_SOURCE_DIR}/tests/tools/slurm_batch.sh" $<TARGET_FILE:ulna_with_faults>
             "${PROJECT_BINARY_DIR}/slurm_batch")
-        set_tests_properties(tools_slurm_batch PROPERTIES LABELS tools TIMEOUT 600 SKIP_RETURN_CODE 77
+        set_tests_properties(tools_slurm_batch PROPERTIES LABELS "tools;programs" TIMEOUT 600 SKIP_RETURN_CODE 77
             ENVIRONMENT "${test_environment}")
     endif()
 
@@ -137,7 +142,7 @@ if(ULNA_TESTS)
     # What we write, judged by the Khronos validator.
     add_test(NAME tools_gltf_validate COMMAND "${PROJECT_SOURCE_DIR}/tests/tools/gltf_validate.sh" "${PROJECT_BINARY_DIR}"
         $<TARGET_FILE:test_gltf_write>)
-    set_tests_properties(tools_gltf_validate PROPERTIES LABELS tools TIMEOUT 300 SKIP_RETURN_CODE 77
+    set_tests_properties(tools_gltf_validate PROPERTIES LABELS "tools;programs" TIMEOUT 300 SKIP_RETURN_CODE 77
         ENVIRONMENT "${test_environment}")
 
     # The installed package, used as a stranger would. A sanitized library does not suit a plain consumer.
