@@ -254,7 +254,7 @@ static ulna_status make_problem(ulna_reach *reach, ulna_reach_form form, const u
     ulna_status status = ulna_problem_create(reach->model, &reach->allocator, &reach->problem[form], error);
     ulna_problem *problem = reach->problem[form];
     if (status == ULNA_OK)
-        status = ulna_problem_set_length(problem, reach->length);
+        status = ulna_problem_set_length(problem, reach->radian);
     for (int i = 0; i < given->constraint_count && status == ULNA_OK; i++)
         status =
             ulna_problem_add_constraint(problem, &given->constraints[i], i ? NULL : &reach->first_constraint, error);
@@ -271,11 +271,14 @@ static ulna_status prepare(ulna_reach *reach, const ulna_reach_tip *tips, const 
     int relative = 0;
     copy_options(reach, given);
     reach->far = FAR * reach->length;
+    reach->radian = reach->length;
     for (int i = 0; i < reach->tip_count; i++) {
         reach->tip[i].given = tips[i];
-        ulna_tip_prepare(&reach->tip[i], reach->length);
+        reach->radian = fmax(reach->radian, ulna_norm(tips[i].point));
         relative |= tips[i].relative_to != ULNA_NONE;
     }
+    for (int i = 0; i < reach->tip_count; i++)
+        ulna_tip_prepare(&reach->tip[i], reach->radian);
     reach->objective = met_objective(reach);
     ulna_options solving = ulna_tree_options(reach, ULNA_REACH_SOFT);
     ulna_status status = ulna_options_check(&solving, reach->model, error); /* limits, strengths */

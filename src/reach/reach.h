@@ -82,7 +82,9 @@ struct ulna_reach {
     size_t bytes;
     const ulna_model *model;
     int nv, nq, tip_count;
-    double length; /* metres that a radian weighs */
+    double length; /* the model's length scale; in a part, that of the whole */
+    double
+        radian; /* metres that a radian weighs: the same, or the lever of a tip that is longer. Less would make a narrow valley of the errors */
 
     int part_count; /* 0: it is solved as a whole */
     ulna_reach_part *part;
@@ -181,7 +183,7 @@ ulna_status ulna_tip_set_goal(const ulna_tip *tip, ulna_problem *problem, ulna_r
 
 /* ---- reach.c --------------------------------------------------------------------------------------------------------- */
 
-/* ulna_reach_create where one radian weighs as much as `length` metres. */
+/* ulna_reach_create for a model whose length scale counts as `length` metres. */
 ulna_status ulna_reach_create_scaled(const ulna_model *model, int tip_count, const ulna_reach_tip *tips,
                                      const ulna_reach_options *options, double length, const ulna_allocator *allocator,
                                      ulna_reach **result, ulna_error *error);

@@ -169,10 +169,54 @@ static void unpack(const double *goal, ulna_target *target)
     ulna_quaternion_to_rotation(target->quaternion, target->rotation);
 }
 
-/* Three axes as residuals of a term on one body, from axis `first` on. */
-static void evaluate_axes(const ulna_tip *tip, const double *goal, const double rotation[9], const double position[3],
-                          int first, ulna_custom_value *value)
+/* With second derivatives: where a goal is at the border of what can be reached, least squares alone creep. */
+static void evaluate_positions(const void *context, const double *goal, const double rotation[9],
+                               const double position[3], ulna_custom_value *value)
 {
+    const ulna_tip *tip = context;
+    ulna_target target;
+    double arm[3], off[3], error[3];
+    unpack(goal, &target);
+    ulna_rotate(rotation, tip->given.point, arm);
+    for (int i = 0; i < 3; i++)
+        off[i] = position[i] + arm[i] - target.position[i];
+    ulna_unrotate(target.rotation, off, error);
+    for (int k = 0; k < 3; k++) {
+        double scale = sqrt(tip->given.weight[k]), axis[3];
+        for (int i = 0; i < 3; i++)
+            axis[i] = scale * target.rotation[3 * i + k];
+        value->residual[k] = -scale * error[k];
+        ulna_custom_point(value, k, arm, axis, NULL);
+    }
+}
+
+/* A twist t = 2 atan2(z, w) has along exp(s u) the second derivative -t' n' / n, n = z^2 + w^2: q'' is along q. */
+static void bend_twist(const ulna_tip *tip, const ulna_target *target, const double rotation[9],
+                       ulna_custom_value *value)
+{
+    double body[9], transposed[9], m[9], q[4], growth[3], in_world[3];
+    int k = tip->axis;
+    ulna_multiply9(rotation, tip->rotation, body);
+    ulna_transpose9(target->rotation, transposed);
+    ulna_multiply9(transposed, body, m);
+    ulna_rotation_to_quaternion(m, q);
+    double z = q[k], w = q[3], size = z * z + w * w;
+    if (size < 1e-20)
+        return;
+    for (int i = 0; i < 3; i++)
+        growth[i] = i == k ? 0 : -w * q[i];
+    growth[(k + 1) % 3] += z * q[(k + 2) % 3];
+    growth[(k + 2) % 3] -= z * q[(k + 1) % 3];
+    ulna_rotate(target->rotation, growth, in_world);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            value->bend[i][j] -= value->residual[k] * value->row[k][i] * in_world[j] / size;
+}
+
+static void evaluate_rotations(const void *context, const double *goal, const double rotation[9],
+                               const double position[3], ulna_custom_value *value)
+{
+    const ulna_tip *tip = context;
     ulna_target target;
     double frames[2][9], origins[2][3] = {{0}}, error[6], row[6][2][6];
     ulna_copy9(rotation, frames[0]);
@@ -181,23 +225,13 @@ static void evaluate_axes(const ulna_tip *tip, const double *goal, const double 
     unpack(goal, &target);
     ulna_tip_error(tip, &target, (const double(*)[9])frames, (const double(*)[3])origins, error, row);
     for (int k = 0; k < 3; k++) {
-        double scale = sqrt(tip->given.weight[first + k]) * (first ? tip->length : 1);
-        value->residual[k] = -scale * error[first + k];
+        double scale = sqrt(tip->given.weight[3 + k]) * tip->length;
+        value->residual[k] = -scale * error[3 + k];
         for (int i = 0; i < 6; i++)
-            value->row[k][i] = scale * row[first + k][0][i];
+            value->row[k][i] = scale * row[3 + k][0][i];
     }
-}
-
-static void evaluate_positions(const void *context, const double *goal, const double rotation[9],
-                               const double position[3], ulna_custom_value *value)
-{
-    evaluate_axes(context, goal, rotation, position, 0, value);
-}
-
-static void evaluate_rotations(const void *context, const double *goal, const double rotation[9],
-                               const double position[3], ulna_custom_value *value)
-{
-    evaluate_axes(context, goal, rotation, position, 3, value);
+    if (tip->kind == ULNA_TIP_TWIST)
+        bend_twist(tip, &target, rotation, value);
 }
 
 /* One axis as a constraint between two bodies. */

@@ -18,9 +18,17 @@
 
 #define SAME 0.1   /* radians: solutions that differ by less in every joint are the same */
 #define CLOSE 0.5  /* of options.jump: a solution as near as this to the seed need not be compared with others */
-#define POLISH 300 /* iterations for the closest configuration */
+#define POLISH 300 /* iterations for the closest configuration, and again while they halve the error's square */
 
-enum { AROUND = 8, NARROW_AROUND = 2, CANDIDATES = 24, FOR_ALL = 100, BRANCHES = 4, BRANCH_ITERATIONS = 20 };
+enum {
+    AROUND = 8,
+    NARROW_AROUND = 2,
+    CANDIDATES = 24,
+    FOR_ALL = 100,
+    BRANCHES = 4,
+    BRANCH_ITERATIONS = 20,
+    POLISHES = 10
+};
 
 /* ---- solvers --------------------------------------------------------------------------------------------------------------- */
 
@@ -348,6 +356,20 @@ static ulna_status polish(search *s)
     return status == ULNA_OK ? restored : status;
 }
 
+/* At singular solutions the error falls as slowly as a power of the number of iterations, but it falls. */
+static ulna_status polish_while_it_falls(search *s)
+{
+    ulna_status status = ULNA_OK;
+    double before = (double)INFINITY;
+    for (int k = 0; k < POLISHES && status == ULNA_OK && !s->best.reached && !has_ended(s); k++) {
+        if (!(s->best_cost < 0.5 * before))
+            break;
+        before = s->best_cost;
+        status = polish(s);
+    }
+    return status;
+}
+
 /* The options of the solvers are again those of the reach. */
 static ulna_status restore(const search *s, ulna_status status)
 {
@@ -368,8 +390,8 @@ ulna_status ulna_tree_solve(ulna_reach_work *work, const ulna_reach_query *query
     ulna_status status = set_goals(&s);
     if (status == ULNA_OK)
         status = run_starts(&s);
-    if (status == ULNA_OK && !s.best.reached && s.best_cost < (double)INFINITY && !has_ended(&s))
-        status = polish(&s);
+    if (status == ULNA_OK && s.best_cost < (double)INFINITY)
+        status = polish_while_it_falls(&s);
     status = restore(&s, status);
     if (status == ULNA_OK && !(s.best_cost < (double)INFINITY))
         status = ULNA_ERR_NUMBER;

@@ -1,7 +1,7 @@
 /* Errors of a tip: zero at the goal, what they say elsewhere, and their derivatives against differences. */
 #include "math/math3.h"
 #include "reach/reach.h"
-#include "support.h"
+#include "support_robots.h"
 
 #include <math.h>
 #include <string.h>
@@ -123,10 +123,45 @@ static void opposite_is_far(void **state)
     assert_true(fabs(ulna_norm(error + 3) - ULNA_PI) < 1e-3);
 }
 
+/* Terms of tips with free axes have exact second derivatives. */
+static void terms_have_second_derivatives(void **state)
+{
+    (void)state;
+    static const char *const shapes[] = {"110000", "001000", "101111", "111100", "111010", "000001", "010110"};
+    ulna_test_rng rng = ulna_test_rng_seed(7);
+    for (int trial = 0; trial < 70; trial++) {
+        ulna_test_robot robot = ulna_test_random_robot(&rng, 6, 0.2);
+        ulna_model *model = ulna_test_robot_model(&robot);
+        ulna_tip tip = make_tip(shapes[trial % 7], &rng);
+        tip.given.body = ulna_model_body_count(model) - 1;
+        ulna_tip_numbers numbers;
+        ulna_target target;
+        ulna_problem *problem;
+        ulna_work *work;
+        ulna_derivative_report report;
+        double q[6];
+        random_frame(&rng, target.rotation, target.position);
+        ulna_rotation_to_quaternion(target.rotation, target.quaternion);
+        ulna_test_rng_fill(&rng, q, 6, -0.4, 0.4);
+        assert_int_equal(ulna_problem_create(model, NULL, &problem, NULL), ULNA_OK);
+        assert_int_equal(ulna_tip_add(&tip, problem, ULNA_REACH_SOFT, &numbers, NULL), ULNA_OK);
+        assert_int_equal(ulna_tip_set_goal(&tip, problem, ULNA_REACH_SOFT, &numbers, &target), ULNA_OK);
+        assert_int_equal(ulna_problem_ready(problem, NULL), ULNA_OK);
+        assert_int_equal(ulna_work_create(problem, NULL, &work, NULL), ULNA_OK);
+        assert_int_equal(ulna_work_check_derivatives(work, q, &report, NULL), ULNA_OK);
+        if (!(report.hessian < 1e-5))
+            fail_msg("%s: the Hessian is off by %g", shapes[trial % 7], report.hessian);
+        ulna_work_destroy(work);
+        ulna_problem_destroy(problem);
+        ulna_model_destroy(model);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(derivatives_match_differences),
+        cmocka_unit_test(terms_have_second_derivatives),
         cmocka_unit_test(errors_are_angles),
         cmocka_unit_test(opposite_is_far),
     };
