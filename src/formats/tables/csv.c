@@ -9,7 +9,8 @@
  *
  * Read as markers if the columns are NAME.x, NAME.y, NAME.z (or _x, X, ...), with NAME.visibility or without, else as joint values
  * of a skeleton that is at hand. Cells are separated by commas, semicolons (then decimal commas are read too, as spreadsheets in many countries write
- * them) or tabs. What the file does not state is assumed: metres and degrees.
+ * them) or tabs. What the file does not state is assumed: metres and degrees; tables of answers, as `ulna reach` writes them (a column
+ * rotation_error_rad), have metres and radians.
  *
  * Written with joint values if there are any, else with markers; degrees and metres unless asked otherwise; commas, decimal
  * points, quotes where a name needs them (RFC 4180), an empty cell for a marker that is missing.
@@ -143,6 +144,24 @@ static void find_columns(ulna_table *t)
     }
 }
 
+/* A table of answers, as `ulna reach` writes them for other programs: it has no comments, and says its units in the names of columns. */
+static void find_answers(ulna_table *t)
+{
+    static const char *const known =
+        "goal sample solution time status position_error_m rotation_error_rad distance jumped "
+        "worst_tip constraint_error constraint_not_kept";
+    size_t first = 0;
+    for (; first < t->columns.count && ulna_word_is_listed(t->columns.items[first], known); first++)
+        t->is_answers |= ulna_word_is_listed(t->columns.items[first], "rotation_error_rad");
+    if (!t->is_answers)
+        return;
+    t->frame_column = 0;
+    t->time_column = ulna_is_time_column(t->columns.items[1]) ? 1 : ULNA_NONE;
+    t->first = first;
+    t->unit_m = 1;
+    t->degrees = 0;
+}
+
 static ulna_status read_table(ulna_table *t)
 {
     double number;
@@ -155,6 +174,7 @@ static ulna_status read_table(ulna_table *t)
     if (status != ULNA_OK)
         return status;
     find_columns(t);
+    find_answers(t);
     if (t->columns.count <= t->first || ulna_cell_number(t->columns.items[0], t->delimiter, &number))
         return ulna_scan_fail(&t->scan, NULL, t->error, ULNA_ERR_PARSE,
                               "this line should name the columns: time or frame, and markers or degrees of freedom");
