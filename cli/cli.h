@@ -192,6 +192,8 @@ int cli_check_outputs(const cli *tool, const char *const *outputs, int output_co
  */
 int cli_writing_begin(const char *path);
 void cli_writing_end(int is_counted);
+/* Whether a signal waits for that: who writes a long file ends it early. */
+int cli_is_stopping(void);
 ulna_status cli_write_text(const char *path, const char *text, size_t bytes, ulna_error *error);
 /* An object as --json prints it, with all digits. */
 ulna_status cli_write_json(const char *path, const json_t *object, ulna_error *error);

@@ -222,6 +222,11 @@ void cli_writing_end(int is_counted)
         die(caught);
 }
 
+int cli_is_stopping(void)
+{
+    return caught != 0;
+}
+
 ulna_status cli_write_text(const char *path, const char *text, size_t bytes, ulna_error *error)
 {
     ulna_output *output = NULL;
