@@ -156,8 +156,8 @@ static ulna_status name_columns(reach_rows *rows, char *const *cells, ulna_error
         else if (*cells[i])
             return cli_fail(
                 error, ULNA_ERR_PARSE,
-                "column %d, '%.60s', is none of a goal, or is there twice: the columns are x,y,z,qx,qy,qz,qw, or with "
-                "the name of a tip %.60s:x",
+                "column %d, '%.60s', is unknown, or there twice: the columns are x,y,z,qx,qy,qz,qw; those of one of "
+                "several tips are %.60s:x and so on",
                 i + 1, cells[i], rows->job->tip[0].name);
     }
     for (int t = 0; t < rows->job->tip_count; t++)

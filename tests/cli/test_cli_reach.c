@@ -412,14 +412,15 @@ static void columns_have_names(void **state)
 static void a_list_can_be_stopped(void **state)
 {
     ulna_test_tool *tool = *state;
-    ulna_test_tool_shell(tool,
-                         "i=0; while test $i -lt 20000; do i=$((i + 1)); echo 9,9,9,9,9,9; done >far.csv;"
-                         "'" ULNA_TEST_CLI
-                         "' reach human -t left_hand -t right_hand --each far.csv -o far.jsonl --json >out 2>err &"
-                         " p=$!; while test $(cat far.jsonl*.tmp 2>/dev/null | wc -c) -lt 4000; do sleep 0.05; done;"
-                         "kill -TERM $p; wait $p 2>/dev/null; test $? = 143 || exit 1;"
-                         "grep -q 'of 20000 goals are done and written' err && test ! -e far.jsonl.0.tmp &&"
-                         "test \"$(tail -c 3 far.jsonl | tr -d '\\n')\" = '}}'");
+    ulna_test_tool_shell(
+        tool,
+        "i=0; while test $i -lt 20000; do i=$((i + 1)); echo 9,9,9,9,9,9; done >far.csv;"
+        "'" ULNA_TEST_CLI
+        "' reach human --lock pelvis --threads 1 -t left_hand -t right_hand --each far.csv -o far.jsonl --json >out 2>err &"
+        " p=$!; while test $(cat far.jsonl*.tmp 2>/dev/null | wc -c) -lt 4000; do sleep 0.05; done;"
+        "kill -TERM $p; wait $p 2>/dev/null; test $? = 143 || exit 1;"
+        "grep -q 'of 20000 goals are done and written' err && test ! -e far.jsonl.0.tmp &&"
+        "test \"$(tail -c 3 far.jsonl | tr -d '\\n')\" = '}}'");
     char *out = ulna_test_tool_file(tool, "out"), *rows = ulna_test_tool_file(tool, "far.jsonl");
     json_t *o = json_loads(out, 0, NULL);
     int lines = 0;

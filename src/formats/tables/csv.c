@@ -153,13 +153,14 @@ static void find_answers(ulna_table *t)
     size_t first = 0;
     for (; first < t->columns.count && ulna_word_is_listed(t->columns.items[first], known); first++)
         t->is_answers |= ulna_word_is_listed(t->columns.items[first], "rotation_error_rad");
+    t->is_answers &= first > 1 && ulna_word_is_listed(t->columns.items[0], "goal sample solution");
     if (!t->is_answers)
         return;
     t->frame_column = 0;
     t->time_column = ulna_is_time_column(t->columns.items[1]) ? 1 : ULNA_NONE;
     t->first = first;
-    t->unit_m = 1;
-    t->degrees = 0;
+    t->unit_m = t->unit_m > 0 ? t->unit_m : 1;
+    t->degrees = t->degrees > 0;
 }
 
 static ulna_status read_table(ulna_table *t)
