@@ -199,6 +199,8 @@ int cli_writing_begin(const char *path);
 void cli_writing_end(int is_counted);
 /* Before the program ends: waits until no other thread is between the two. From then on nobody begins to write. */
 void cli_writing_stop(void);
+/* Whether a signal waits for that: who writes a long file ends it early. */
+int cli_is_stopping(void);
 ulna_status cli_write_text(const char *path, const char *text, size_t bytes, ulna_error *error);
 /* An object as --json prints it, with all digits. */
 ulna_status cli_write_json(const char *path, const json_t *object, ulna_error *error);

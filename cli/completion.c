@@ -23,7 +23,7 @@ static const struct {
     {"oracle-start", "WHERE", "solution reference zero"},
     {"relax", "KIND", "bones hull none"},
     {"sdpa-form", "FORM", "F0 F1 F2"},
-    {"seed", "Q", "rest"},
+    {"seed", "\"Q1 Q2 ...\"", "rest"},
     {"start", "KIND", "random near"},
     {"start", "WHERE", "tracked near reference rest zero"},
     {"static-pose", "POSE", "t n a"},

@@ -233,6 +233,11 @@ void cli_writing_stop(void)
         (void)nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
+int cli_is_stopping(void)
+{
+    return caught != 0;
+}
+
 ulna_status cli_write_text(const char *path, const char *text, size_t bytes, ulna_error *error)
 {
     ulna_output *output = NULL;

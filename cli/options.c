@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "src/base/algorithms.h"
 
@@ -20,6 +21,27 @@ int cli_unknown(const cli *tool, const char *what, const char *name, const char 
 }
 
 /* ---- parsing ------------------------------------------------------------------------------------------ */
+
+/* A number, and no file of that name. */
+static int is_only_number(const char *word)
+{
+    char *end;
+    (void)strtod(word, &end);
+    return end != word && !*end && access(word, F_OK) != 0;
+}
+
+/* Numbers behind an option that takes several in one argument: the quotes were forgotten. */
+static int refuse_unquoted(const cli *tool, const char *option, int argc, char **argv, int value)
+{
+    char words[200];
+    int last = value;
+    while (last + 1 < argc && is_only_number(argv[last + 1]))
+        last++;
+    snprintf(words, sizeof words, "%s", argv[value]);
+    for (int i = value + 1; i <= last; i++)
+        snprintf(words + strlen(words), sizeof words - strlen(words), " %s", argv[i]);
+    return cli_usage(tool, "--%s takes one argument, in quotes: --%s \"%s\"", option, option, words);
+}
 
 static const cli_option *find_option(const cli_option *options, const char *name, size_t length, char letter)
 {
@@ -99,6 +121,8 @@ static int take_option(cli *tool, const cli_option *option, const char *value, i
         if (*at + 1 >= argc)
             return cli_usage(tool, "--%s needs a value: --%s %s", option->name, option->name, option->argument);
         value = argv[++*at];
+        if (*option->argument == '"' && *at + 1 < argc && is_only_number(argv[*at + 1]))
+            return refuse_unquoted(tool, option->name, argc, argv, *at);
     }
     if (find_option(cli_global_options, option->name, strlen(option->name), 0) == option)
         return set_global(tool, option, value);

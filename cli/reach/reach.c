@@ -51,14 +51,19 @@ static ulna_status prepare(reach_job *job, ulna_error *error)
     for (int i = 0; i < job->tip_count; i++)
         tips[i] = job->tip[i].tip;
     ulna_status status = ulna_reach_create(job->model, job->tip_count, tips, &job->options, NULL, &job->reach, error);
-    return status == ULNA_OK ? ulna_reach_work_create(job->reach, NULL, &job->work, error) : status;
+    if (status == ULNA_OK)
+        status = ulna_reach_work_create(job->reach, NULL, &job->work, error);
+    return status == ULNA_OK ? reach_keep_prepare(job, error) : status;
 }
 
 static void release(reach_job *job)
 {
     ulna_reach_work_destroy(job->work);
     ulna_reach_destroy(job->reach);
+    reach_rows_close(&job->rows);
     reach_release_poses(&job->poses);
+    ulna_work_destroy(job->keeper);
+    ulna_problem_destroy(job->keeping);
     constraint_file_release(&job->constraints);
     goals_release(&job->wanted);
     free(job->kept);
@@ -69,6 +74,10 @@ static void release(reach_job *job)
     free(job->locked);
     json_decref(job->notes);
     ulna_content_release(&job->file);
+    (void)fflush(stdout);
+    for (int i = 0; i < job->table_count; i++)
+        reach_answers_end(&job->tables[i]);
+    free(job->tables);
 }
 
 /* ---- one set of goals ------------------------------------------------------------------------------------------------------- */
@@ -92,11 +101,12 @@ static int solve_one(const cli *tool, json_t *object, reach_job *job, const ulna
     if (status != ULNA_OK)
         code = solve_failed(object, job, status);
     else {
+        reach_answer answer = reach_judge(job, q, &result, 1);
         put_number(object, "us", 1e6 * seconds);
-        reach_put_result(object, job, targets, q, &result);
+        reach_put_result(object, job, targets, q, &answer.result);
         reach_print_result(tool, object);
-        code = reach_write_outputs(tool, object, job, 1, q);
-        if (!code && !result.reached)
+        code = reach_write_outputs(tool, object, job, REACH_GOALS, 1, &answer);
+        if (!code && !answer.result.reached)
             code = CLI_PARTLY;
     }
     free(q);
@@ -126,6 +136,7 @@ static int solve_all(const cli *tool, json_t *object, reach_job *job, const ulna
 {
     double *q = calloc((size_t)REACH_MOST_ALL * (size_t)job->nq + 1, sizeof *q);
     ulna_reach_result results[REACH_MOST_ALL];
+    reach_answer answers[REACH_MOST_ALL];
     int count = 0, code;
     double began = cli_seconds();
     ulna_status status =
@@ -138,10 +149,12 @@ static int solve_all(const cli *tool, json_t *object, reach_job *job, const ulna
         put_count(object, "solutions_found", count);
         put_solutions(object, job, q, results, count);
         reach_print_all(tool, object);
-        reach_put_result(object, job, targets, q, &results[0]);
+        for (int i = 0; i < count || i == 0; i++)
+            answers[i] = reach_judge(job, q + (size_t)i * (size_t)job->nq, &results[i], i + 1);
+        reach_put_result(object, job, targets, q, &answers[0].result);
         if (count == 0)
             reach_print_result(tool, object);
-        code = reach_write_outputs(tool, object, job, count > 0 ? count : 1, q);
+        code = reach_write_outputs(tool, object, job, REACH_SOLUTIONS, count > 0 ? count : 1, answers);
         if (!code && count == 0)
             code = CLI_PARTLY;
     }
@@ -160,7 +173,7 @@ static int run(const cli *tool, json_t *object, reach_job *job)
         return files_fail(object, job->robot, &error);
     int code = reach_read_options(tool, object, job);
     if (!code)
-        code = reach_check_outputs(tool, object);
+        code = reach_check_outputs(tool, object, job);
     if (code)
         return code;
     note_robot(job);
@@ -174,10 +187,11 @@ static int run(const cli *tool, json_t *object, reach_job *job)
     cli_say(tool, ": %d degrees of freedom, %d tip%s\n", job->nv, job->tip_count, job->tip_count == 1 ? "" : "s");
     for (int i = 0; i < job->tip_count; i++)
         targets[i] = job->tip[i].goal;
-    code = job->bench        ? reach_run_bench(tool, object, job)
-           : job->poses.path ? reach_follow(tool, object, job)
-           : job->all        ? solve_all(tool, object, job, targets)
-                             : solve_one(tool, object, job, targets);
+    code = job->bench       ? reach_run_bench(tool, object, job)
+           : job->is_list   ? reach_solve_list(tool, object, job)
+           : job->rows_path ? reach_follow(tool, object, job)
+           : job->all       ? solve_all(tool, object, job, targets)
+                            : solve_one(tool, object, job, targets);
     json_object_set(object, "notes", job->notes);
     files_print_notes(tool, job->notes);
     return code;
@@ -210,23 +224,23 @@ static int reach_main(cli *tool)
 static const cli_option options[] = {
     {"tip", 't', "LINK",
      "The link that is to reach a goal, or a marker, which is a point of its link. May be repeated; the options up to --tool are about "
-     "the tip before them. Default: the end of the robot, if it has one end only."},
+     "the tip before them, in any order. Default: the end of the robot, if it has one end only."},
     {"goal", 'g', "\"X Y Z QX QY QZ QW\"",
      "Where the tip should be: position (m) and rotation (quaternion). Three numbers are a position with any rotation, four a "
      "rotation at any position."},
     {"direction", 0, "\"[AXIS] X Y Z\"",
-     "Point an axis of the tip (x, y or z; default: z) this way; the tip may spin about it. Alone, or after a --goal of three "
+     "Point an axis of the tip (x, y or z; default: z) this way; the tip may spin about it. Alone, or with a --goal of three "
      "numbers."},
     {"relative-to", 0, "LINK", "The goal is given in the frame of this link. Default: the world."},
     {"free", 0, "AXES",
      "Axes of the goal's frame along or about which the tip may be anywhere: x, y, z, rx, ry, rz, separated by commas."},
-    {"tolerance", 0, "NUMBERS",
+    {"tolerance", 0, "\"NUMBERS\"",
      "When a goal counts as reached: one number (m and rad), two (m, rad), or six. Default: 1e-6."},
-    {"weight", 0, "NUMBERS",
+    {"weight", 0, "\"NUMBERS\"",
      "What counts more where not all can be met: one number, two (position, rotation) or six. Default: 1."},
     {"tool", 0, "\"X Y Z QX QY QZ QW\"",
      "The frame on the link that is to reach the goal: position, and perhaps rotation, in the frame of the link."},
-    {"seed", 0, "Q",
+    {"seed", 0, "\"Q1 Q2 ...\"",
      "Where the robot is: all joint values (radians, metres) in quotes, rest (default), or a motion file, of which the first frame "
      "counts. With a seed the solution that it leads to is preferred."},
     {"any", 0, NULL, "Any solution will do, although a seed is given."},
@@ -235,16 +249,21 @@ static const cli_option options[] = {
      "Distance for --nearest: squares (default), the root of the sum of squares; or largest, the largest change."},
     {"distance-weight", 0, "JOINT=W",
      "Weight of a joint in that distance, beside 1 / its strength. May be repeated. Default: 1."},
-    {"posture", 0, "Q", "Be near this configuration as far as the goals leave a choice: as --seed."},
+    {"posture", 0, "\"Q1 Q2 ...\"", "Stay near these joint values where the goals allow it. Same format as --seed."},
     {"lock", 0, "JOINT[=Q]",
      "Do not move this joint: it stays where the seed has it, or at this value. May be repeated."},
     {"strength", 0, "JOINT=S",
-     "How willingly a joint moves: one of small strength stays nearer to the seed where others can do its part. Only ratios count. May be "
-     "repeated. Default: 1, or what the robot's file says; 0 locks it."},
-    {"constraints", 0, "FILE", "Constraints to keep besides, hard ones: see docs/constraints-file.md."},
+     "How much a joint may move compared with others. A joint of strength 0.1 moves little where another joint can move instead. "
+     "May be repeated. Default: 1, or what the robot's file says; 0 locks it."},
+    {"constraints", 0, "FILE",
+     "Constraints to keep besides, hard ones: see docs/constraints-file.md. The goal counts as reached only if all are kept."},
     {"all", 0, NULL, "List several solutions, nearest to the seed first: at most 64."},
+    {"each", 0, "FILE",
+     "Solve a list of goals, one in each row of a CSV file: x,y,z or x,y,z,qx,qy,qz,qw for each tip. No row depends on another, and "
+     "all processors work. A first line with these names allows any order; with several tips write tool:x, tool:y."},
     {"path", 0, "FILE",
-     "Follow the poses of a CSV file: x,y,z or x,y,z,qx,qy,qz,qw for each tip, and perhaps a time (s) before them."},
+     "Follow a path: the rows of such a file, where each starts from the answer of the row before. A time (s) may stand before the "
+     "goals."},
     {"max-speed", 0, "V",
      "Along a path no joint moves faster (rad/s, m/s). The time between samples is that of the file, or by --rate; where there is "
      "neither, V is the largest step from sample to sample."},
@@ -260,8 +279,8 @@ static const cli_option options[] = {
     {"start", 0, "KIND",
      "Starts of --bench: random (default), or near: the joint values of the goal plus 0.1 rad (standard deviation)."},
     {"output", 'o', "FILE",
-     "Write the joint values as a motion, in the format of the extension: .csv, .mot, .amc, .bvh or .glb; .json gets the output of "
-     "--json. May be repeated."},
+     "Write the answers. FILE.csv and FILE.jsonl are tables: a row for each goal, with status, errors and joint values (rad, m). "
+     ".mot, .amc, .bvh or .glb is a motion; .json gets the output of --json. May be repeated."},
     {0},
 };
 
@@ -278,16 +297,18 @@ const cli_command reach_command = {
         "exit code is 1.\n\n"
         "ROBOT is a file with a robot or skeleton, or the name of a built-in one, such as arm. Lengths are in metres, angles in radians, "
         "quaternions are x y z w.\n\n"
+        "With --each every row of a file is a goal of its own. Ctrl-C ends the list early: -o then has the rows that are done.\n\n"
         "With --path a sequence of poses is followed in one pass, as a controller does it: each sample starts from the one before, and jumps of "
         "a joint by more than 1 rad are reported.",
     .options = options,
-    .reads = "seed posture constraints path OPERANDS",
+    .reads = "seed posture constraints each path OPERANDS",
     .writes = "output",
     .examples =
         "ulna reach arm --tip tool --goal \"0.4 0.2 0.5\"\ta position, any rotation\n"
         "ulna reach arm --goal \"0.4 0.2 0.5 1 0 0 0\" --all\ta pose: several solutions\n"
         "ulna reach arm --goal \"0.4 0.2 0.5\" --direction \"0 0 -1\"\tpointing down\n"
         "ulna reach human -t left_hand -g \"0.5 1.3 0.3\" -t right_hand -g \"-0.5 1.3 0.3\"\ttwo hands at once\n"
+        "ulna reach arm --each goals.csv -o answers.csv\ta list of goals\n"
         "ulna reach arm --path poses.csv --max-speed 2 --rate 100 -o joints.csv\tfollow a path\n"
         "ulna reach arm --bench 10000 --start near\tspeed and success",
     .run = reach_main,

@@ -178,14 +178,16 @@ static ulna_status solve(const cli *tool, bench *b)
     return status;
 }
 
-/* By plain forward kinematics where all axes count; else by the errors of the axes that do. */
+/* By plain forward kinematics where all axes count; else by the errors of the axes that do. Constraints are kept, too. */
 static int is_success(const bench *b, int number)
 {
     const reach_job *job = b->job;
     const ulna_reach_goal *targets = b->goals + (size_t)number * (size_t)job->tip_count;
     const double *q = b->q + (size_t)number * (size_t)job->nq;
     ulna_reach_error errors[REACH_MOST_TIPS];
-    int within = ulna_reach_measure(job->work, targets, q, errors) == ULNA_OK && !ulna_pose_forward(b->pose, q);
+    double largest;
+    int within = ulna_reach_measure(job->work, targets, q, errors) == ULNA_OK && !ulna_pose_forward(b->pose, q) &&
+                 reach_keep_measure(job, job->keeper, q, NULL, &largest) == ULNA_NONE;
     for (int t = 0; t < job->tip_count && within; t++) {
         const double *w = job->tip[t].tip.weight, *tolerance = job->tip[t].tip.tolerance;
         double position[3], rotation[4],

@@ -76,7 +76,12 @@ static int find_joint(const cli *tool, const reach_job *job, const char *option,
         return CLI_DONE;
     if (body != ULNA_NONE)
         return cli_usage(tool, "--%s: the joint of '%s' is fixed", option, name);
-    return cli_usage(tool, "--%s: there is no joint '%s'; `ulna info --tree` lists them", option, name);
+    const char **names = calloc((size_t)job->nv + 1, sizeof *names);
+    for (int j = 0; names && j < job->nv; j++)
+        names[j] = ulna_model_joint_name(job->model, ulna_model_dof_body(job->model, j));
+    int code = names ? cli_unknown(tool, "joint", name, names, "; `ulna info --tree` lists them") : CLI_USAGE;
+    free(names);
+    return code;
 }
 
 /* ---- tips ----------------------------------------------------------------------------------------------------------------- */
@@ -112,6 +117,9 @@ static int read_direction(const cli *tool, reach_tip *tip, const char *text)
     if (!(length > 0) || !isfinite(length))
         return cli_usage(
             tool, "--direction takes \"dx dy dz\", or an axis of the tip before it as in \"x 0 0 -1\", not '%s'", text);
+    if (tip->has_goal && tip->tip.weight[3] + tip->tip.weight[4] + tip->tip.weight[5] > 0)
+        return cli_usage(tool, "the --goal of tip %s has a rotation already: leave out --direction, or the quaternion",
+                         tip->name);
     k = k < 0 ? 2 : k;
     /* Half-way between axis and direction: q = (axis x d, 1 + axis . d); any normal if they are opposite. */
     double axis[3] = {k == 0, k == 1, k == 2}, w = 1 + d[k] / length;
@@ -195,33 +203,28 @@ static int is_moved(const ulna_model *model, int body)
 /* The only link at the end of a chain, if there is one only; ends that no joint moves do not count. */
 static int default_tip(const cli *tool, reach_job *job)
 {
+    enum { SHOWN = 12 };
     const char *leaf = NULL;
-    char list[300] = "";
-    int count = 0;
+    char list[40 * SHOWN] = "";
+    int count = 0, shown = 0;
     for (int b = 0; b < ulna_model_body_count(job->model); b++)
         if (ulna_model_subtree(job->model, b, NULL) == 1 && is_moved(job->model, b)) {
             leaf = ulna_model_body_name(job->model, b);
-            snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", count++ ? ", " : "", leaf);
+            count++;
+            if (shown == SHOWN || strlen(list) + strlen(leaf) + 3 > sizeof list)
+                continue;
+            snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", shown++ ? ", " : "", leaf);
         }
     return count == 1 ? add_tip(tool, job, leaf)
-                      : cli_usage(tool, "the robot has %d ends: choose with --tip (%s)", count, list);
+                      : cli_usage(tool, "the robot has %d ends: choose with --tip (%s%s)", count, list,
+                                  shown < count ? ", ...; `ulna info` lists them" : "");
 }
 
-/* An option about the tip that was named last. */
-static int read_tip_option(const cli *tool, reach_job *job, const char *option, const char *value)
+/* Options about a tip, in the order in which they are applied, whatever order they are given in. */
+static const char *const of_tips[] = {"goal", "direction", "relative-to", "free", "tolerance", "weight", "tool", NULL};
+
+static int read_tip_option(const cli *tool, reach_job *job, reach_tip *tip, const char *option, const char *value)
 {
-    static const char *const of_tips[] = {"goal",      "relative-to", "direction", "free",
-                                          "tolerance", "weight",      "tool",      NULL};
-    int known = 0, code = CLI_DONE;
-    for (int i = 0; of_tips[i]; i++)
-        known |= strcmp(of_tips[i], option) == 0;
-    if (!known)
-        return CLI_DONE;
-    if (job->tip_count == 0)
-        code = default_tip(tool, job);
-    if (code)
-        return code;
-    reach_tip *tip = &job->tip[job->tip_count - 1];
     double axes[6];
     if (strcmp(option, "goal") == 0)
         return read_goal(tool, tip, value);
@@ -235,7 +238,7 @@ static int read_tip_option(const cli *tool, reach_job *job, const char *option, 
         tip->relative_to = value;
         return find_link(tool, job, value, &tip->tip.relative_to, NULL);
     }
-    code = read_axes(tool, option, value, axes);
+    int code = read_axes(tool, option, value, axes);
     if (!code && strcmp(option, "tolerance") == 0)
         memcpy(tip->tip.tolerance, axes, sizeof axes);
     else
@@ -244,17 +247,40 @@ static int read_tip_option(const cli *tool, reach_job *job, const char *option, 
     return code;
 }
 
+/* The options of one name: each is about the tip before it, or about the only one. */
+static int read_tip_options(const cli *tool, reach_job *job, const char *option)
+{
+    int code = CLI_DONE, is_one = job->tip_count == 1, at = is_one ? 0 : -1;
+    const reach_tip *before = NULL;
+    for (int i = 0; i < tool->given_count && !code; i++) {
+        const char *name = tool->given[i]->name;
+        at += !is_one && strcmp(name, "tip") == 0;
+        if (strcmp(name, option) != 0)
+            continue;
+        if (at < 0)
+            return cli_usage(tool, "--%s stands before the first --tip: give it after the tip that it is about",
+                             option);
+        reach_tip *tip = &job->tip[at];
+        if (tip == before && strcmp(option, "free") != 0)
+            return cli_usage(tool, "tip %s has two --%s: leave one out, or give each a --tip before it", tip->name,
+                             option);
+        before = tip;
+        code = read_tip_option(tool, job, tip, option, tool->values[i]);
+    }
+    return code;
+}
+
 static int read_tips(const cli *tool, reach_job *job)
 {
     int code = CLI_DONE;
-    for (int i = 0; i < tool->given_count && !code; i++) {
-        const char *option = tool->given[i]->name;
-        code = strcmp(option, "tip") == 0 ? add_tip(tool, job, tool->values[i])
-                                          : read_tip_option(tool, job, option, tool->values[i]);
-    }
+    for (int i = 0; i < tool->given_count && !code; i++)
+        if (strcmp(tool->given[i]->name, "tip") == 0)
+            code = add_tip(tool, job, tool->values[i]);
     if (!code && job->tip_count == 0)
         code = default_tip(tool, job);
-    for (int i = 0; i < job->tip_count && !code && !job->bench && !job->poses.path; i++)
+    for (int k = 0; of_tips[k] && !code; k++)
+        code = read_tip_options(tool, job, of_tips[k]);
+    for (int i = 0; i < job->tip_count && !code && !job->bench && !job->rows_path; i++)
         if (!job->tip[i].has_goal)
             code = cli_usage(tool, "tip %s has no goal: give --goal or --direction after --tip %s", job->tip[i].name,
                              job->tip[i].name);
@@ -445,8 +471,9 @@ static int read_bench(const cli *tool, reach_job *job)
         return cli_usage(tool, "--start takes random or near, not '%s'", start);
     if (!code && start && !job->bench)
         return cli_usage(tool, "--start needs --bench N");
-    if (!code && job->bench && (cli_value(tool, "path") || cli_value(tool, "all") || cli_value(tool, "goal")))
-        return cli_usage(tool, "--bench makes goals of its own: it takes no --goal, --path or --all");
+    if (!code && job->bench &&
+        (cli_value(tool, "path") || cli_value(tool, "each") || cli_value(tool, "all") || cli_value(tool, "goal")))
+        return cli_usage(tool, "--bench makes goals of its own: it takes no --goal, --each, --path or --all");
     return code;
 }
 
@@ -458,13 +485,17 @@ static int read_mode(const cli *tool, reach_job *job)
         return cli_usage(tool, "give either --nearest or --any");
     job->options.mode = nearest ? ULNA_REACH_NEAREST : near && !any ? ULNA_REACH_NEAR : ULNA_REACH_ANY;
     job->all = cli_value(tool, "all") != NULL;
-    job->poses.path = cli_value(tool, "path");
-    if (job->all && job->poses.path)
-        return cli_usage(tool, "give either --all or --path");
-    if (!job->poses.path && (cli_value(tool, "max-speed") || cli_value(tool, "rate")))
+    job->is_list = cli_value(tool, "each") != NULL;
+    job->rows_path = job->is_list ? cli_value(tool, "each") : cli_value(tool, "path");
+    if (job->is_list && cli_value(tool, "path"))
+        return cli_usage(tool, "give either --each, where no row depends on the others, or --path, a sequence");
+    if (job->all && job->rows_path)
+        return cli_usage(tool, "give either --all or --%s", job->is_list ? "each" : "path");
+    if (!cli_value(tool, "path") && (cli_value(tool, "max-speed") || cli_value(tool, "rate")))
         return cli_usage(tool, "--max-speed and --rate need --path");
-    if (job->poses.path && (cli_value(tool, "goal") || cli_value(tool, "direction")))
-        return cli_usage(tool, "--path has the goals of all samples: leave out --goal and --direction");
+    if (job->rows_path && (cli_value(tool, "goal") || cli_value(tool, "direction")))
+        return cli_usage(tool, "--%s has the goals of all rows: leave out --goal and --direction",
+                         job->is_list ? "each" : "path");
     return CLI_DONE;
 }
 
@@ -484,17 +515,19 @@ static int read_numbers(const cli *tool, reach_job *job)
     return code ? code : read_budget(tool, &job->options.seconds);
 }
 
-/* A path of positions alone leaves rotations free. */
-static int read_path(json_t *object, reach_job *job)
+/* What the rows of a file do not say is free. */
+static int read_rows(json_t *object, reach_job *job)
 {
     ulna_error error;
-    if (!job->poses.path)
+    if (!job->rows_path)
         return CLI_DONE;
     ulna_error_clear(&error);
-    if (reach_read_poses(&job->poses, job->poses.path, job->tip_count, &error))
-        return files_fail(object, job->poses.path, &error);
-    for (int i = 0; i < job->tip_count && !job->poses.has_rotations; i++)
-        memset(job->tip[i].tip.weight + 3, 0, 3 * sizeof *job->tip[i].tip.weight);
+    if (reach_rows_open(&job->rows, job, job->rows_path, !job->is_list, &error))
+        return files_fail(object, job->rows_path, &error);
+    for (int i = 0; i < job->tip_count; i++)
+        for (int k = 0; k < 6; k++)
+            if (!reach_rows_has(&job->rows, i, k))
+                job->tip[i].tip.weight[k] = 0;
     return CLI_DONE;
 }
 
@@ -513,5 +546,5 @@ int reach_read_options(const cli *tool, json_t *object, reach_job *job)
         code = read_configurations(tool, object, job);
     if (!code)
         code = read_joints(tool, object, job);
-    return code ? code : read_path(object, job);
+    return code ? code : read_rows(object, job);
 }

@@ -1,13 +1,13 @@
-/* A path of poses: the CSV file, following it, and what happened on the way. */
+/* A path of poses: following it, and what happened on the way. */
 #include "cli/reach/reach.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BYTES = 1 << 28, MOST_LISTED = 20 };
+enum { MOST_SAMPLES = 1 << 24, MOST_LISTED = 20 };
 
-/* ---- the file ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the poses ----------------------------------------------------------------------------------------------------------------- */
 
 void reach_release_poses(reach_poses *poses)
 {
@@ -17,98 +17,46 @@ void reach_release_poses(reach_poses *poses)
     poses->times = NULL;
 }
 
-static int is_heading(const char *line)
+static ulna_status make_room(reach_poses *poses, int tips, int has_time, int *room, ulna_error *error)
 {
-    char *end;
-    (void)strtod(line, &end);
-    return end == line;
-}
-
-/* Finds what columns mean by their number: 3 or 7 for each tip, and perhaps the time before them. */
-static ulna_status read_layout(reach_poses *poses, int columns, int tips, int *has_time, ulna_error *error)
-{
-    *has_time = columns == 3 * tips + 1 || columns == 7 * tips + 1;
-    poses->has_rotations = columns - *has_time == 7 * tips;
-    if (columns - *has_time == 3 * tips || poses->has_rotations)
+    if (poses->count < *room)
         return ULNA_OK;
-    return cli_fail(error, ULNA_ERR_PARSE,
-                    "%d numbers: a line has x,y,z or x,y,z,qx,qy,qz,qw for each of the %d tips, and perhaps a time in "
-                    "seconds before them",
-                    columns, tips);
+    if (poses->count == MOST_SAMPLES)
+        return cli_fail(error, ULNA_ERR_LIMIT, "a path has at most %d samples: divide the file", MOST_SAMPLES);
+    int more = *room ? 2 * *room : 256;
+    ulna_reach_goal *targets = realloc(poses->goals, (size_t)more * (size_t)tips * sizeof *targets);
+    if (targets)
+        poses->goals = targets;
+    double *times = targets && has_time ? realloc(poses->times, (size_t)more * sizeof *times) : NULL;
+    if (times)
+        poses->times = times;
+    *room = more;
+    return !targets || (has_time && !times) ? cli_no_memory(error) : ULNA_OK;
 }
 
-static ulna_status add_line(reach_poses *poses, const double *numbers, int columns, int tips, int has_time, int *room,
-                            ulna_error *error)
+static ulna_status read_poses(reach_job *job, ulna_error *error)
 {
-    if (poses->count == *room) {
-        int more = *room ? 2 * *room : 256;
-        ulna_reach_goal *targets = realloc(poses->goals, (size_t)more * (size_t)tips * sizeof *targets);
-        if (targets)
-            poses->goals = targets;
-        double *times = targets && has_time ? realloc(poses->times, (size_t)more * sizeof *times) : NULL;
-        if (times)
-            poses->times = times;
-        if (!targets || (has_time && !times))
-            return cli_no_memory(error);
-        *room = more;
-    }
-    int each = (columns - has_time) / tips;
-    for (int t = 0; t < tips; t++) {
-        ulna_reach_goal *target = &poses->goals[(size_t)poses->count * (size_t)tips + (size_t)t];
-        const double *n = numbers + has_time + t * each;
-        *target = (ulna_reach_goal){{n[0], n[1], n[2]}, {0, 0, 0, 1}};
-        if (each == 7)
-            memcpy(target->rotation, n + 3, sizeof target->rotation);
-        if (each == 7 && !(hypot(hypot(n[3], n[4]), hypot(n[5], n[6])) > 0))
-            return cli_fail(error, ULNA_ERR_PARSE, "the quaternion of tip %d is zero", t + 1);
-    }
-    if (has_time && poses->count > 0 && !(numbers[0] > poses->times[poses->count - 1]))
-        return cli_fail(error, ULNA_ERR_PARSE, "the time %g is not after the time before it", numbers[0]);
-    if (has_time)
-        poses->times[poses->count] = numbers[0];
-    poses->count++;
-    return ULNA_OK;
-}
-
-static ulna_status read_lines(reach_poses *poses, char *text, int tips, ulna_error *error)
-{
-    double numbers[7 * REACH_MOST_TIPS + 1];
-    int number = 0, columns = 0, has_time = 0, room = 0;
+    reach_poses *poses = &job->poses;
+    int tips = job->tip_count, has_time = job->rows.time_column != ULNA_NONE, room = 0, is_there = 1;
     ulna_status status = ULNA_OK;
-    for (char *next = text, *line; status == ULNA_OK && (line = fields_line(&next, &number));) {
-        if (poses->count == 0 && columns == 0 && is_heading(line)) {
-            columns = -1; /* no second one */
-            continue;
-        }
-        int count = reach_numbers(line, numbers, 7 * REACH_MOST_TIPS + 1);
-        if (count < 0)
-            status = cli_fail(error, ULNA_ERR_PARSE,
-                              "a line of the path has numbers, separated by commas; this has '%.60s'", line);
-        else if (columns <= 0)
-            status = read_layout(poses, columns = count, tips, &has_time, error);
-        else if (count != columns)
-            status = cli_fail(error, ULNA_ERR_PARSE, "%d numbers; the lines above have %d", count, columns);
+    while (status == ULNA_OK && is_there) {
+        double seconds = 0;
+        status = make_room(poses, tips, has_time, &room, error);
         if (status == ULNA_OK)
-            status = add_line(poses, numbers, columns, tips, has_time, &room, error);
-        if (status != ULNA_OK)
-            error->line = number;
+            status = reach_rows_next(&job->rows, poses->goals + (size_t)poses->count * (size_t)tips, &seconds,
+                                     &is_there, error);
+        if (status != ULNA_OK || !is_there)
+            continue;
+        if (has_time && poses->count > 0 && !(seconds > poses->times[poses->count - 1])) {
+            error->line = job->rows.number;
+            return cli_fail(error, ULNA_ERR_PARSE, "the time %g is not after the time before it", seconds);
+        }
+        if (has_time)
+            poses->times[poses->count] = seconds;
+        poses->count++;
     }
     if (status == ULNA_OK && poses->count == 0)
         status = cli_fail(error, ULNA_ERR_PARSE, "the path has no poses");
-    return status;
-}
-
-ulna_status reach_read_poses(reach_poses *poses, const char *path, int tip_count, ulna_error *error)
-{
-    ulna_text text = ulna_text_empty(NULL);
-    ulna_status status = ulna_file_read(strcmp(path, "-") == 0 ? "/dev/stdin" : path, MOST_BYTES, &text, error);
-    if (status == ULNA_OK)
-        status = ulna_text_append(&text, "", 1) == ULNA_OK ? ULNA_OK : cli_no_memory(error);
-    if (status == ULNA_OK && strlen(text.data) + 1 != text.length)
-        status = cli_fail(error, ULNA_ERR_PARSE, "the file is not text: it has a zero byte");
-    if (status == ULNA_OK)
-        status = read_lines(poses, text.data, tip_count, error);
-    ulna_text_release(&text);
     return status;
 }
 
@@ -127,13 +75,19 @@ static double *largest_steps(const reach_job *job)
     return steps;
 }
 
-static void put_samples(json_t *list, const ulna_reach_result *results, int count, int jumped)
+/* The first ones; returns how many more there are. */
+static int put_samples(json_t *list, const ulna_reach_result *results, int count, int jumped)
 {
-    for (int i = 0, listed = 0; i < count && listed < MOST_LISTED; i++)
-        if (jumped ? i > 0 && results[i].jumped : !results[i].reached) {
+    int more = 0;
+    for (int i = 0; i < count; i++) {
+        if (jumped ? i == 0 || !results[i].jumped : results[i].reached)
+            continue;
+        if (json_array_size(list) < MOST_LISTED)
             json_array_append_new(list, json_integer(i + 1));
-            listed++;
-        }
+        else
+            more++;
+    }
+    return more;
 }
 
 static void put_path(json_t *object, const reach_job *job, const ulna_reach_result *results, int jumps, int missed,
@@ -151,9 +105,9 @@ static void put_path(json_t *object, const reach_job *job, const ulna_reach_resu
     put_flag(object, "reached", missed == 0);
     put_count(object, "reached_samples", count - missed);
     put_count(object, "missed", missed);
-    put_samples(put_list(object, "missed_samples"), results, count, 0);
+    put_count(object, "missed_more", put_samples(put_list(object, "missed_samples"), results, count, 0));
     put_count(object, "jumps", jumps);
-    put_samples(put_list(object, "jump_samples"), results, count, 1);
+    put_count(object, "jumps_more", put_samples(put_list(object, "jump_samples"), results, count, 1));
     put_number(object, "position_error_m", position);
     put_number(object, "rotation_error_rad", rotation);
     put_number(put_object(object, "us"), "mean", 1e6 * seconds / count);
@@ -165,36 +119,64 @@ static void print_path(const cli *tool, const json_t *object)
 {
     fact_line(tool, object, "path", "{reached_samples} of {samples} sample{samples:/s} reached");
     fact_line(tool, object, "missed", "{missed?}sample{missed:/s} {missed_samples}");
+    fact_line(tool, object, "", "{missed_more?}and {missed_more} more: -o FILE.csv has all of them");
     fact_line(tool, object, "jumps", "{jumps} jump{jumps:/s}[ {jumps?}at sample{jumps:/s} {jump_samples}]");
+    fact_line(tool, object, "", "{jumps_more?}and {jumps_more} more: -o FILE.csv has all of them");
     fact_line(tool, object, "errors", "at most {position_error_m%.3g} m and {rotation_error_rad%.3g} rad");
+    reach_keep_print(tool, object);
     fact_line(
         tool, object, "effort",
         "{us.mean%.3g} µs, {iterations.mean%.2f} iterations and {restarts.mean%.2g} restarts a sample; solver: {solver}");
 }
 
-int reach_follow(const cli *tool, json_t *object, reach_job *job)
+/* Judges every sample, by its constraints too; returns how many were missed. */
+static int judge(json_t *object, const reach_job *job, const double *q, ulna_reach_result *results,
+                 reach_answer *answers)
 {
-    int count = job->poses.count, jumps = 0, missed = 0, code = CLI_DONE;
+    double largest[REACH_MOST_CONSTRAINTS] = {0}, errors[REACH_MOST_CONSTRAINTS];
+    int missed = 0, not_kept[REACH_MOST_CONSTRAINTS] = {0};
+    for (int i = 0; i < job->poses.count; i++) {
+        reach_answer *a = &answers[i];
+        const double *at = q + (size_t)i * (size_t)job->nq;
+        *a = (reach_answer){.number = i + 1, .time = job->poses.times ? job->poses.times[i] : 0, .q = at};
+        a->worst_constraint = reach_keep_measure(job, job->keeper, at, errors, &a->constraint_error);
+        results[i].reached &= a->worst_constraint == ULNA_NONE;
+        a->result = results[i];
+        missed += !results[i].reached;
+        for (int c = 0; c < job->options.constraint_count; c++) {
+            largest[c] = fmax(largest[c], errors[c]);
+            not_kept[c] += !reach_is_kept(errors[c]);
+        }
+    }
+    reach_keep_put(object, job, largest, not_kept);
+    return missed;
+}
+
+static int follow(const cli *tool, json_t *object, reach_job *job)
+{
+    int count = job->poses.count, jumps = 0, code;
     ulna_error error;
     double *q = calloc((size_t)count * (size_t)job->nq + 1, sizeof *q);
     double *steps = job->max_speed > 0 ? largest_steps(job) : NULL;
     ulna_reach_result *results = calloc((size_t)count, sizeof *results);
+    reach_answer *answers = calloc((size_t)count, sizeof *answers);
     ulna_error_clear(&error);
-    if (!q || !results || (job->max_speed > 0 && !steps)) {
+    if (!q || !results || !answers || (job->max_speed > 0 && !steps)) {
         cli_fail(&error, ULNA_ERR_MEMORY, "no memory for %d samples", count);
-        code = files_fail(object, job->poses.path, &error);
+        code = files_fail(object, job->rows_path, &error);
     } else {
         double began = cli_seconds();
         ulna_status status =
-            ulna_reach_path(job->work, count, job->poses.goals, job->seed, steps, q, results, &jumps, &missed);
+            ulna_reach_path(job->work, count, job->poses.goals, job->seed, steps, q, results, &jumps, NULL);
         double seconds = cli_seconds() - began;
         if (status != ULNA_OK) {
-            cli_fail(&error, status, "a pose is too far away to be a goal, or no finite number");
-            code = files_fail(object, job->poses.path, &error);
+            cli_fail(&error, status, "the path could not be followed: %s", ulna_status_text(status));
+            code = files_fail(object, job->rows_path, &error);
         } else {
+            int missed = judge(object, job, q, results, answers);
             put_path(object, job, results, jumps, missed, seconds);
             print_path(tool, object);
-            code = reach_write_outputs(tool, object, job, count, q);
+            code = reach_write_outputs(tool, object, job, REACH_SAMPLES, count, answers);
             if (!code && missed)
                 code = CLI_PARTLY;
         }
@@ -202,5 +184,13 @@ int reach_follow(const cli *tool, json_t *object, reach_job *job)
     free(q);
     free(steps);
     free(results);
+    free(answers);
     return code;
+}
+
+int reach_follow(const cli *tool, json_t *object, reach_job *job)
+{
+    ulna_error error;
+    ulna_error_clear(&error);
+    return read_poses(job, &error) == ULNA_OK ? follow(tool, object, job) : files_fail(object, job->rows_path, &error);
 }

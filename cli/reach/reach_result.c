@@ -127,6 +127,11 @@ void reach_put_result(json_t *object, reach_job *job, const ulna_reach_goal *tar
     put_numbers(object, "q", q, job->nq);
     if (ulna_reach_measure(job->work, targets, q, errors) == ULNA_OK)
         put_tips(object, job, targets, errors);
+    if (job->keeping) {
+        double kept[REACH_MOST_CONSTRAINTS], largest;
+        reach_keep_measure(job, job->keeper, q, kept, &largest);
+        reach_keep_put(object, job, kept, NULL);
+    }
     put_joints(object, job, q);
 }
 
@@ -188,8 +193,11 @@ void reach_print_result(const cli *tool, const json_t *object)
         {"", 'l', "[{at_limit?}at its limit|{locked?}locked|]"},
         {0},
     };
-    fact_line(tool, object, "result",
-              "[{reached?}reached, inside the limits|NOT reached: this is the closest configuration found]");
+    fact_line(
+        tool, object, "result",
+        "[{reached?}reached, inside the limits|{constraints_not_kept?}NOT reached: a constraint is not kept; this is the "
+        "closest configuration found|NOT reached: this is the closest configuration found]");
+    reach_keep_print(tool, object);
     fact_line(tool, object, "time", "{out_of_time?}the budget ended the search");
     cli_say(tool, "\n");
     fact_table(tool, 2, json_object_get(object, "tips"), tips);
@@ -231,7 +239,7 @@ static int is_output(const cli *tool, int i)
     return strcmp(tool->given[i]->name, "output") == 0;
 }
 
-int reach_check_outputs(const cli *tool, json_t *object)
+int reach_check_outputs(const cli *tool, json_t *object, const reach_job *job)
 {
     int code = CLI_DONE;
     for (int i = 0; i < tool->given_count && !code; i++) {
@@ -239,19 +247,78 @@ int reach_check_outputs(const cli *tool, json_t *object)
         if (!is_output(tool, i))
             continue;
         ulna_format format = ulna_format_of_name(path);
-        if (format != ULNA_FORMAT_MODEL_JSON && !(ulna_format_writes(format) & ULNA_HOLDS_MOTION))
+        int is_plain = reach_table_of(path) != REACH_TABLE_NONE || format == ULNA_FORMAT_MODEL_JSON;
+        if (!is_plain && !(ulna_format_writes(format) & ULNA_HOLDS_MOTION))
             code = cli_usage(
                 tool,
-                "'%s': the extension says the format: .csv, .mot, .amc, .bvh or .glb for joint values, .json for "
-                "the output of --json",
+                "'%s': the extension says the format: .csv or .jsonl for a table of answers, .mot, .amc, .bvh or .glb "
+                "for a motion, .json for the output of --json",
                 path);
+        else if (!is_plain && job->is_list)
+            code = cli_usage(
+                tool, "'%s': the answers of --each are no motion: give a name that ends with .csv or .jsonl", path);
         if (!code)
             code = folder_make_for(object, path);
     }
     return code;
 }
 
-static ulna_status write_motion(const reach_job *job, const char *path, int count, const double *q, ulna_error *error)
+/* A row of `outputs`, which are in the order in which they were written. */
+static int put_output(json_t *object, const char *path, const ulna_error *error)
+{
+    json_t *list = json_object_get(object, "outputs"), *row = put_row(list ? list : put_list(object, "outputs"));
+    int code = CLI_DONE;
+    if (error->status != ULNA_OK)
+        code = files_fail(row, path, error);
+    else
+        put_text(row, "file", path);
+    put_text(row, "result", code ? "failed" : "written");
+    return code;
+}
+
+int reach_open_tables(const cli *tool, json_t *object, reach_job *job, reach_answer_kind kind, int has_time)
+{
+    int code = CLI_DONE;
+    job->tables = calloc((size_t)tool->given_count + 1, sizeof *job->tables);
+    if (!job->tables)
+        return cli_out_of_memory();
+    for (int i = 0; i < tool->given_count && !code; i++) {
+        ulna_error error;
+        ulna_error_clear(&error);
+        if (is_output(tool, i) && reach_table_of(tool->values[i]) != REACH_TABLE_NONE &&
+            reach_answers_open(&job->tables[job->table_count++], job, tool->values[i], kind, has_time, &error))
+            code = files_fail(object, tool->values[i], &error);
+    }
+    return code;
+}
+
+int reach_close_tables(json_t *object, reach_job *job, int is_kept)
+{
+    int code = CLI_DONE;
+    for (int i = 0; i < job->table_count; i++) {
+        ulna_error error;
+        ulna_error_clear(&error);
+        if (reach_answers_close(&job->tables[i], is_kept, &error) != ULNA_OK && error.status == ULNA_OK)
+            cli_no_memory(&error);
+        int failed = is_kept ? put_output(object, job->tables[i].path, &error) : CLI_DONE;
+        code = failed > code ? failed : code;
+    }
+    return code;
+}
+
+static ulna_status write_rows(reach_answers *table, int count, const reach_answer *answers)
+{
+    char *text = malloc(table->row_bytes);
+    ulna_status status = text ? ULNA_OK : ULNA_ERR_MEMORY;
+    for (int i = 0; i < count && status == ULNA_OK; i++)
+        status = reach_answers_write(table, text, reach_answer_text(table, &answers[i], text));
+    table->status = status;
+    free(text);
+    return status;
+}
+
+static ulna_status write_motion(const reach_job *job, const char *path, int count, const reach_answer *answers,
+                                ulna_error *error)
 {
     ulna_write_options options = ulna_write_options_for(&job->file, ulna_format_of_name(path));
     ulna_clip clip = ulna_clip_empty(NULL);
@@ -264,37 +331,42 @@ static ulna_status write_motion(const reach_job *job, const char *path, int coun
     else if (job->poses.times && count > 1)
         clip.frame_seconds = (job->poses.times[count - 1] - job->poses.times[0]) / (count - 1);
     for (int i = 0; i < count; i++)
-        memcpy(ulna_clip_frame(&clip, i), q + (size_t)i * (size_t)job->nq, (size_t)job->nq * sizeof *q);
+        memcpy(ulna_clip_frame(&clip, i), answers[i].q, (size_t)job->nq * sizeof *answers[i].q);
     ulna_status status = files_write(path, job->model, &clip, &none, &options, job->notes, error);
     ulna_clip_release(&clip);
     return status;
 }
 
-int reach_write_outputs(const cli *tool, json_t *object, reach_job *job, int count, const double *q)
+static int write_tables(const cli *tool, json_t *object, reach_job *job, reach_answer_kind kind, int count,
+                        const reach_answer *answers)
 {
-    int code = CLI_DONE;
-    json_t *list = json_array();
+    int code = reach_open_tables(tool, object, job, kind, job->poses.times != NULL);
+    for (int i = 0; i < job->table_count && !code; i++)
+        (void)write_rows(&job->tables[i], count, answers);
+    int closed = reach_close_tables(object, job, !code);
+    return code ? code : closed;
+}
+
+int reach_write_outputs(const cli *tool, json_t *object, reach_job *job, reach_answer_kind kind, int count,
+                        const reach_answer *answers)
+{
+    int code = answers ? write_tables(tool, object, job, kind, count, answers) : CLI_DONE;
+    if (!json_object_get(object, "outputs"))
+        put_list(object, "outputs");
     for (int i = 0; i < tool->given_count; i++) {
         const char *path = tool->values[i];
         ulna_error error;
-        ulna_status status;
         ulna_error_clear(&error);
-        if (!is_output(tool, i))
+        if (!is_output(tool, i) || reach_table_of(path) != REACH_TABLE_NONE)
             continue;
-        json_t *row = put_row(list);
         if (ulna_format_of_name(path) == ULNA_FORMAT_MODEL_JSON)
-            status = cli_write_json(path, object, &error);
+            error.status = cli_write_json(path, object, &error);
         else
-            status = write_motion(job, path, count, q, &error);
-        if (status != ULNA_OK) {
-            int failed = files_fail(row, path, &error);
-            code = failed > code ? failed : code;
-        } else {
-            put_text(row, "file", path);
-            fact_text(tool, "wrote", "%s", path);
-        }
-        put_text(row, "result", status == ULNA_OK ? "written" : "failed");
+            error.status = write_motion(job, path, count, answers, &error);
+        int failed = put_output(object, path, &error);
+        code = failed > code ? failed : code;
     }
-    json_object_set_new(object, "outputs", list);
+    for (size_t i = 0; i < json_array_size(json_object_get(object, "outputs")); i++)
+        fact_line(tool, json_array_get(json_object_get(object, "outputs"), i), "wrote", "{file}");
     return code;
 }

@@ -256,6 +256,8 @@ const char *ulna_nearest_name(const char *word, const void *first_name, size_t s
         int edits = distance(word, name);
         if (length >= 3 && strncmp(word, name, length) == 0)
             edits = 0; /* the beginning of it */
+        else if (length >= 3 && edits > 1 && strstr(name, word))
+            edits = 1; /* a part of it */
         if (edits < least) {
             least = edits;
             nearest = name;

@@ -314,6 +314,210 @@ static void paths_are_followed(void **state)
     free(joints);
 }
 
+/* Two hundred goals, of which every tenth is out of reach. */
+static const char *const make_list = "echo x,y,z,qx,qy,qz,qw >list.csv; i=0; while test $i -lt 200; do i=$((i + 1));"
+                                     " echo 0.4,0.$((i + 100)),$((i % 10 ? 0 : 3)).5,1,0,0,0.$i; done >>list.csv;";
+
+/* The cell of a column in a row of a CSV file, from 1; free() it. */
+static char *cell_of(const ulna_test_tool *tool, const char *file, const char *column, int row)
+{
+    char script[400];
+    snprintf(
+        script, sizeof script,
+        "awk -F, -v c='%s' -v r=%d 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == c) n = i; if (!n) exit 1 } NR == r + 1 { "
+        "printf \"%%s\", $n }' %s >cell.txt",
+        column, row, file);
+    ulna_test_tool_shell(tool, script);
+    return ulna_test_tool_file(tool, "cell.txt");
+}
+
+static void assert_cell(const ulna_test_tool *tool, const char *file, const char *column, int row, const char *expected)
+{
+    char *cell = cell_of(tool, file, column, row);
+    assert_string_equal(cell, expected);
+    free(cell);
+}
+
+static void rows_are_solved_alone(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool, make_list);
+    json_t *o = ulna_test_tool_run_json(tool, "reach", "arm --each list.csv -o a.csv -o a.jsonl --threads 1", 1);
+    assert_int_equal(integer(o, "goals"), 200);
+    assert_int_equal(integer(o, "missed"), 20);
+    assert_false(is(o, "reached"));
+    assert_int_equal(json_array_size(json_object_get(o, "missed_goals")), 20);
+    assert_int_equal(json_array_size(json_object_get(o, "outputs")), 2);
+    json_decref(o);
+    assert_int_equal(ulna_test_tool_run(tool, "reach arm --each - -o b.csv --threads 3 <list.csv"), 1);
+    ulna_test_says(tool->out, "180 of 200 goals reached");
+    assert_int_equal(ulna_test_tool_run(tool, "reach arm --each list.csv -o c.jsonl --threads 2"), 1);
+    ulna_test_tool_shell(tool, "cmp a.csv b.csv && cmp a.jsonl c.jsonl && head -1 a.csv | grep -q ^goal,status, &&"
+                               " test $(wc -l <a.csv) = 201 -a $(wc -l <a.jsonl) = 200 -a ! -e a.csv.0.tmp");
+    assert_cell(tool, "a.csv", "status", 9, "reached");
+    assert_cell(tool, "a.csv", "status", 10, "closest");
+    char *error = cell_of(tool, "a.csv", "position_error_m", 10);
+    assert_true(atof(error) > 1);
+    free(error);
+    /* Each is what the same goal is alone; a line of JSON has the same numbers. */
+    assert_int_equal(ulna_test_tool_run(tool, "reach arm -g '0.4 0.117 0.5 1 0 0 0.17' -o one.csv -o one.jsonl"), 0);
+    ulna_test_tool_shell(tool, "test \"$(sed -n 18p a.csv | cut -d, -f2-)\" = \"$(sed -n 2p one.csv | cut -d, -f2-)\"");
+    ulna_test_tool_shell(tool, "sed -n 17p a.jsonl >line.json");
+    char *text = ulna_test_tool_file(tool, "line.json"), *elbow = cell_of(tool, "a.csv", "elbow_rad", 17);
+    json_t *line = json_loads(text, 0, NULL);
+    double p[3], r[9];
+    assert_int_equal(integer(line, "goal"), 17);
+    assert_string_equal(json_string_value(json_object_get(line, "status")), "reached");
+    assert_near(member(line, "joints", "elbow"), atof(elbow), 0);
+    place("arm", json_object_get(line, "q"), "flange", p, r);
+    assert_near(p[1], 0.117, 2e-6);
+    json_decref(line);
+    free(text);
+    free(elbow);
+    /* From a seed, all of them. */
+    assert_int_equal(ulna_test_tool_run(tool, "reach arm --each list.csv --seed a.csv -o d.csv"), 1);
+    char *distance = cell_of(tool, "d.csv", "distance", 1);
+    assert_true(atof(distance) < 1e-3);
+    free(distance);
+    assert_cell(tool, "d.csv", "jumped", 1, "0");
+}
+
+/* The heading says which number a column has, in any order, and of which tip. */
+static void columns_have_names(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(
+        tool,
+        "echo 0.4,0.2,0.5 >plain.csv; printf '\"\";\"Z\";\"x\";\"y\"\\r\\n7;0,5;0,4;0,2\\r\\n' >sheet.csv;"
+        "printf 'left_hand:x,left_hand:y,left_hand:z,right_hand.x,right_hand.y,right_hand.z\\n"
+        "0.5,1.3,0.3,-0.5,1.3,0.3\\n' >named.csv;"
+        "printf 'x y z  x y z\\n0.5 1.3 0.3  -0.5 1.3 0.3\\n' >twice.csv; printf 'qx,qy,qz,qw\\n0,0.6,0,0.8\\n' >turn.csv");
+    assert_int_equal(ulna_test_tool_run(tool, "reach arm --each plain.csv -o plain.out.csv"), 0);
+    assert_int_equal(ulna_test_tool_run(tool, "reach arm --each sheet.csv -o sheet.out.csv"), 0);
+    assert_int_equal(ulna_test_tool_run(tool, "reach arm --path sheet.csv -o sheet.path.csv"), 0);
+    assert_int_equal(ulna_test_tool_run(tool, "reach human -t left_hand -t right_hand --each named.csv -o n.csv"), 0);
+    assert_int_equal(ulna_test_tool_run(tool, "reach human -t left_hand -t right_hand --each twice.csv -o t.csv"), 0);
+    assert_int_equal(ulna_test_tool_run(tool, "reach arm --each turn.csv -o turn.out.jsonl"), 0);
+    ulna_test_tool_shell(tool, "cmp plain.out.csv sheet.out.csv && cmp n.csv t.csv && grep -q worst_tip n.csv");
+    char *text = ulna_test_tool_file(tool, "turn.out.jsonl");
+    json_t *line = json_loads(text, 0, NULL);
+    double p[3], r[9];
+    place("arm", json_object_get(line, "q"), "flange", p, r);
+    assert_near(r[0], 0.28, 2e-6);
+    json_decref(line);
+    free(text);
+}
+
+/* What was done is kept, as whole rows, and the signal ends the program. */
+static void a_list_can_be_stopped(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(
+        tool,
+        "i=0; while test $i -lt 20000; do i=$((i + 1)); echo 9,9,9,9,9,9; done >far.csv;"
+        "'" ULNA_TEST_CLI
+        "' reach human --lock pelvis --threads 1 -t left_hand -t right_hand --each far.csv -o far.jsonl --json >out 2>err &"
+        " p=$!; while test $(cat far.jsonl*.tmp 2>/dev/null | wc -c) -lt 4000; do sleep 0.05; done;"
+        "kill -TERM $p; wait $p 2>/dev/null; test $? = 143 || exit 1;"
+        "grep -q 'of 20000 goals are done and written' err && test ! -e far.jsonl.0.tmp &&"
+        "test \"$(tail -c 3 far.jsonl | tr -d '\\n')\" = '}}'");
+    char *out = ulna_test_tool_file(tool, "out"), *rows = ulna_test_tool_file(tool, "far.jsonl");
+    json_t *o = json_loads(out, 0, NULL);
+    int lines = 0;
+    for (const char *at = rows; *at; at++)
+        lines += *at == '\n';
+    assert_int_equal(integer(o, "goals"), lines);
+    assert_int_equal(integer(o, "goals") + integer(o, "goals_left"), 20000);
+    json_decref(o);
+    free(out);
+    free(rows);
+}
+
+/* The table of a path has what the summary only counts, and is read back in its units. */
+static void tables_of_paths(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(
+        tool,
+        "i=0; echo time,x,y,z >far.csv; while test $i -lt 50; do i=$((i + 1)); echo $((i - 1)),3,0,0.$i; done >>far.csv");
+    json_t *o = ulna_test_tool_run_json(tool, "reach", "arm --path far.csv -o q.csv -o q.mot", 1);
+    assert_int_equal(json_array_size(json_object_get(o, "missed_samples")), 20);
+    assert_int_equal(integer(o, "missed_more"), 30);
+    json_decref(o);
+    assert_int_equal(ulna_test_tool_run(tool, "reach arm --path far.csv"), 1);
+    ulna_test_says(tool->out, "and 30 more");
+    assert_cell(tool, "q.csv", "status", 50, "closest");
+    assert_cell(tool, "q.csv", "time_s", 50, "49");
+    assert_int_equal(ulna_test_tool_run(tool, "info arm q.csv"), 0);
+    assert_null(strstr(tool->out, "assumed"));
+    assert_null(strstr(tool->out, "left out"));
+    ulna_test_says(tool->out, "50, numbered 1 to 50");
+    char *lift = cell_of(tool, "q.csv", "shoulder_lift_rad", 1);
+    o = ulna_test_tool_run_json(tool, "reach", "arm -g '3 0 0.1' --seed q.csv --iterations 1 --restarts 0", 1);
+    double seed = json_number_value(json_array_get(json_object_get(o, "q"), 1));
+    assert_near(seed, atof(lift), 1e-3);
+    free(lift);
+    json_decref(o);
+}
+
+static void constraints_that_are_not_kept(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(
+        tool,
+        "echo '{\"constraints\": [{\"name\": \"ceiling\", \"type\": \"plane\", \"body\": \"elbow\", \"relation\":"
+        " \"at least\", \"through\": [0, 0, 9], \"normal\": [0, 0, 1]}, {\"type\": \"plane\", \"body\": \"elbow\","
+        " \"relation\": \"at least\", \"through\": [0, 0, -9], \"normal\": [0, 0, 1]}]}' >high.json;"
+        "printf 'x,y,z\\n0.4,0.2,0.5\\n' >one.csv");
+    json_t *o = ulna_test_tool_run_json(tool, "reach", "arm -g '0.4 0.2 0.5' --constraints high.json -o c.csv", 1),
+           *row;
+    assert_false(is(o, "reached"));
+    assert_int_equal(integer(o, "constraints_not_kept"), 1);
+    row = json_array_get(json_object_get(o, "constraints"), 0);
+    assert_string_equal(json_string_value(json_object_get(row, "name")), "ceiling");
+    assert_string_equal(json_string_value(json_object_get(row, "type")), "plane");
+    assert_true(!is(row, "kept") && number(row, "error") > 7 && number(row, "error") < 9);
+    assert_true(is(json_array_get(json_object_get(o, "constraints"), 1), "kept"));
+    json_decref(o);
+    assert_cell(tool, "c.csv", "status", 1, "constraint not kept");
+    assert_cell(tool, "c.csv", "constraint_not_kept", 1, "ceiling");
+    assert_int_equal(ulna_test_tool_run(tool, "reach arm -g '0.4 0.2 0.5' --constraints high.json"), 1);
+    ulna_test_says(tool->out, "a constraint is not kept");
+    ulna_test_says(tool->out, "ceiling (plane)");
+    static const char *const rows[] = {"--each", "--path"};
+    for (int i = 0; i < 2; i++) {
+        char line[200];
+        snprintf(line, sizeof line, "arm %s one.csv --constraints high.json", rows[i]);
+        o = ulna_test_tool_run_json(tool, "reach", line, 1);
+        row = json_array_get(json_object_get(o, "constraints"), 0);
+        assert_int_equal(integer(row, "not_kept"), 1);
+        json_decref(o);
+    }
+    ulna_test_tool_shell(tool, "sed -i 's/, 9\\]/, 0.7]/' high.json");
+    assert_int_equal(ulna_test_tool_run(tool, "reach arm -g '0.4 0.2 0.5' --constraints high.json"), 0);
+    ulna_test_says(tool->out, "2 constraints");
+}
+
+/* Options about a tip may come in any order. */
+static void options_of_a_tip_in_any_order(void **state)
+{
+    ulna_test_tool *tool = *state;
+    static const char *const orders[] = {
+        "arm -g '0.4 0.2 0.5' --direction '0 0 -1' --weight '1 0.5' -t flange",
+        "arm --weight '1 0.5' --direction '0 0 -1' -t flange -g '0.4 0.2 0.5'",
+        "arm -t flange --direction '0 0 -1' -g '0.4 0.2 0.5' --weight '1 0.5'",
+    };
+    json_t *first = NULL;
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        json_t *o = ulna_test_tool_run_json(tool, "reach", orders[i], 0);
+        if (first)
+            assert_true(json_equal(json_object_get(o, "q"), json_object_get(first, "q")));
+        json_decref(first);
+        first = o;
+    }
+    json_decref(first);
+}
+
 static void constraints_are_kept(void **state)
 {
     double p[3], r[9];
@@ -387,10 +591,47 @@ static void bad_input_has_messages(void **state)
         {"arm --path bad.csv", 3, "bad.csv:3"},
         {"arm --path short.csv", 3, "short.csv:1"},
         {"arm --path empty.csv", 3, "no poses"},
+        {"arm -g '0.4 0.2 0.5' -g '0.3 0.2 0.5'", 2, "tip flange has two --goal"},
+        {"arm -t flange -g '0 0 1' -g '0.3 0.2 0.5' -t tool -g '0 0 1'", 2, "tip flange has two --goal"},
+        {"arm -g '0 0 1 0 0 0 1' --direction '0 0 1'", 2, "has a rotation already"},
+        {"arm -g '0 0 1' -t flange -g '0 0 1' -t tool -g '0 0 1'", 2, "before the first --tip"},
+        {"arm --goal 0.4 0.2 0.5", 2, "--goal takes one argument, in quotes: --goal \"0.4 0.2 0.5\""},
+        {"arm --goal 0.4 -0.2 0.5", 2, "--goal \"0.4 -0.2 0.5\""},
+        {"arm --seed 1 2 3", 2, "--seed \"1 2 3\""},
+        {"arm --goal 0.4 5 7", 2, "unexpected argument '5'"}, /* which is a file */
+        {"arm -t wrist -g '0 0 1'", 2, "did you mean 'wrist_lift'"},
+        {"human -t hand -g '0 0 1'", 2, "did you mean 'left_hand'"},
+        {"arm --goal '0 0 1' --lock elbov", 2, "did you mean 'elbow'"},
+        {"arm --each nosuch.csv", 4, "nosuch.csv"},
+        {"arm --each bad.csv", 3, "bad.csv:3: column 2, 'oops', is not a finite number"},
+        {"arm --each short.csv", 3, "short.csv:1: 2 columns"},
+        {"arm --each empty.csv", 3, "no goals"},
+        {"arm --each nothing.csv", 3, "empty"},
+        {"arm --each nan.csv", 3, "nan.csv:2: column 3, 'nan', is not a finite number"},
+        {"arm --each gap.csv", 3, "gap.csv:2: column 2 is empty"},
+        {"arm --each more.csv", 3, "more.csv:2: 4 columns; the lines above have 3"},
+        {"arm --each far.csv", 3, "far.csv:1: a goal is too far away"},
+        {"arm --each null.csv", 3, "null.csv:2: the quaternion of tip flange is zero"},
+        {"arm --each names.csv", 3, "names.csv:1: column 2, 'why'"},
+        {"arm --each lacks.csv", 3, "lacks.csv:1: there is no column qw"},
+        {"arm --each zero.csv", 3, "zero byte"},
+        {"arm --each .", 4, "directory"},
+        {"arm --each plain.csv --path plain.csv", 2, "either --each"},
+        {"arm --each plain.csv --goal '0 0 1'", 2, "leave out --goal"},
+        {"arm --each plain.csv --all", 2, "either --all or --each"},
+        {"arm --each plain.csv --rate 10", 2, "need --path"},
+        {"arm --each plain.csv -o plain.csv", 2, "overwrite"},
+        {"arm --each plain.csv -o x.mot", 2, "ends with .csv or .jsonl"},
+        {"arm --each plain.csv -o /dev/full/x.csv", 4, "/dev/full"},
         {"arm --goal '0.4 0.2 0.5' -o x.trc", 2, "extension"},
     };
     ulna_test_tool_shell(
-        *state, "printf 'x,y,z\\n0.4,0.2,0.5\\n0.4,oops,0.5\\n' >bad.csv; echo 1,2 >short.csv; echo x,y,z >empty.csv");
+        *state,
+        "printf 'x,y,z\\n0.4,0.2,0.5\\n0.4,oops,0.5\\n' >bad.csv; echo 1,2 >short.csv; echo x,y,z >empty.csv;"
+        "printf 'x,y,z\\n0.4,0.2,nan\\n' >nan.csv; printf 'x,y,z\\n0.4,,0.5\\n' >gap.csv; echo 1e300,0,0 >far.csv;"
+        "printf '0,0,1\\n0,0,1,2\\n' >more.csv; printf 'x,y,z,qx,qy,qz,qw\\n0,0,1,0,0,0,0\\n' >null.csv;"
+        "printf 'x,why,z\\n' >names.csv; printf 'x,y,z,qx,qy,qz\\n' >lacks.csv; : >nothing.csv; echo 0.4,0.2,0.5 >plain.csv;"
+        "printf '0,0,1\\n0,\\0,1\\n' >zero.csv; : >5");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char line[300];
         snprintf(line, sizeof line, "reach %s", cases[i].arguments);
@@ -439,6 +680,12 @@ int main(void)
         TEST(joints_that_follow),
         TEST(solutions_are_listed_nearest_first),
         TEST(paths_are_followed),
+        TEST(rows_are_solved_alone),
+        TEST(columns_have_names),
+        TEST(a_list_can_be_stopped),
+        TEST(tables_of_paths),
+        TEST(constraints_that_are_not_kept),
+        TEST(options_of_a_tip_in_any_order),
         TEST(constraints_are_kept),
         TEST(the_standard_test),
         TEST(bad_input_has_messages),

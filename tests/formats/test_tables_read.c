@@ -285,6 +285,27 @@ static void csv_of_joints(void **state)
     assert_remark(&c.remarks, 3, "frame numbers do not increase by one");
     ulna_content_release(&c);
 
+    /* As `ulna reach` writes answers: words among the numbers. */
+    c = content_of_text("sample,time_s,status,position_error_m,rotation_error_rad,hip_rad,slide_tx_m\n1,0,reached,0,0,-3,0.5\n"
+                        "2,0.5,closest,1,0,0.25,0.1\n",
+                        ULNA_FORMAT_CSV, model);
+    assert_int_equal(c.remarks.count, 1);
+    assert_remark(&c.remarks, 1, "1 of 3 coordinates have no column");
+    assert_true(!c.source.degrees && at(&c, 0, 0) == -3 && at(&c, 1, 1) == 0.1 && c.clip.frame_seconds == 0.5);
+    ulna_content_release(&c);
+    static const char *const alone[] = {"rotation_error_rad\n1\n", "status,rotation_error_rad,hip\nreached,0,1\n",
+                                        "goal,rotation_error_rad\n1,0\n"};
+    for (size_t i = 0; i < sizeof alone / sizeof *alone; i++) { /* no joints: any answer but a crash */
+        ulna_read_options reading = ulna_read_options_default();
+        ulna_error error;
+        c = ulna_content_empty(NULL);
+        reading.model = model;
+        ulna_status status = ulna_content_read(alone[i], strlen(alone[i]), ULNA_FORMAT_CSV, &reading, &c, &error);
+        if ((status != ULNA_OK) != (i != 1))
+            fail_msg("%s", error.message);
+        ulna_content_release(&c);
+    }
+
     ulna_clip clip = ulna_clip_empty(NULL);
     ulna_write_options options = ulna_write_options_default();
     const double q[3] = {45 * DEGREES, 0.125, -90 * DEGREES};

@@ -7,7 +7,8 @@
  * Read as markers if the columns are NAME.x, NAME.y, NAME.z (or _x, X, ...), with NAME.visibility or without, else as joint values
  * of a skeleton that is at hand. Cells are separated by commas, semicolons (then decimal commas are read too, as spreadsheets in many countries write
  * them) or tabs. Units end the names of all columns, or stand in lines above them, "# lengths: mm", "# angles: radians",
- * "# rate: 120". What the file does not state is assumed: metres and degrees.
+ * "# rate: 120". What the file does not state is assumed: metres and degrees. Tables of answers, as
+ * `ulna reach` writes them, have more columns before the joints.
  *
  * Written with joint values if there are any, else with markers; degrees and metres unless asked otherwise; commas, decimal
  * points, quotes where a name needs them (RFC 4180), an empty cell for a marker that is missing. The first line is the one of names,
@@ -213,6 +214,23 @@ static ulna_status read_units(ulna_table *t, int *has_markers)
     return status;
 }
 
+/* A table of answers, as `ulna reach` writes them for other programs: columns about each answer come before the joints. */
+static void find_answers(ulna_table *t)
+{
+    static const char *const known =
+        "goal sample solution time_s status position_error_m rotation_error_rad distance jumped "
+        "worst_tip constraint_error constraint_not_kept";
+    size_t first = 0;
+    for (; first < t->columns.count && ulna_word_is_listed(t->columns.items[first], known); first++)
+        t->is_answers |= ulna_word_is_listed(t->columns.items[first], "rotation_error_rad");
+    t->is_answers &= first > 1 && ulna_word_is_listed(t->columns.items[0], "goal sample solution");
+    if (!t->is_answers)
+        return;
+    t->frame_column = 0;
+    t->time_column = ulna_is_time_column(t->columns.items[1]) ? 1 : ULNA_NONE;
+    t->first = first;
+}
+
 static ulna_status read_table(ulna_table *t)
 {
     double number;
@@ -225,6 +243,7 @@ static ulna_status read_table(ulna_table *t)
     if (status != ULNA_OK)
         return status;
     find_columns(t);
+    find_answers(t);
     if (t->columns.count <= t->first || ulna_cell_number(t->columns.items[0], t->delimiter, &number))
         return ulna_scan_fail(&t->scan, NULL, t->error, ULNA_ERR_PARSE,
                               "this line should name the columns: time or frame, and markers or degrees of freedom");

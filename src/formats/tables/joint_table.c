@@ -201,7 +201,7 @@ static void match(reader *r, const labels *all)
     for (size_t i = 0; i < table->columns.count; i++) {
         ulna_word cell = table->columns.items[i];
         r->target[i] = ULNA_NONE;
-        if ((int)i == table->frame_column || (int)i == table->time_column)
+        if ((int)i == table->frame_column || (int)i == table->time_column || (table->is_answers && i < table->first))
             continue;
         int found = find_label(all, cell);
         if (found == ULNA_NONE)

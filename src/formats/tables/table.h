@@ -107,11 +107,12 @@ typedef struct ulna_table {
     char delimiter;
     ulna_cells columns; /* their names */
     int frame_column, time_column;
-    size_t first;  /* column of the first marker */
-    size_t each;   /* columns of a marker: x, y, z, and maybe how visible it is */
-    double unit_m; /* metres per unit of length */
-    int degrees;   /* angles are degrees; -1: not stated, which means degrees */
-    double rate;   /* as stated; 0: not stated */
+    int is_answers; /* as `ulna reach` writes them: columns before `first` are about each answer */
+    size_t first;   /* column of the first marker */
+    size_t each;    /* columns of a marker: x, y, z, and maybe how visible it is */
+    double unit_m;  /* metres per unit of length */
+    int degrees;    /* angles are degrees; -1: not stated, which means degrees */
+    double rate;    /* as stated; 0: not stated */
     ulna_times times;
     ulna_frame_numbers numbers;
 } ulna_table;

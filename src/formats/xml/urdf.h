@@ -27,7 +27,8 @@ enum {
     ULNA_URDF_HAS_LIMIT = 16,
     ULNA_URDF_HAS_MIMIC = 32,
     ULNA_URDF_HAS_MASS = 64,
-    ULNA_URDF_HAS_INERTIA = 128
+    ULNA_URDF_HAS_INERTIA = 128,
+    ULNA_URDF_HAS_INERTIAL = 256
 };
 
 typedef struct ulna_urdf_joint {
@@ -38,6 +39,7 @@ typedef struct ulna_urdf_joint {
     int parent, child; /* text of `references`; links, once they are connected */
     double lower, upper;
     int has_range; /* lower or upper was given */
+    int reversed;  /* line of a limit whose lower value exceeds the upper one, which then do not count; 0: none */
     int master;    /* text of `references` */
     double multiplier, offset;
     int is_coupled; /* its mimic is one of the model */
@@ -75,6 +77,7 @@ typedef struct ulna_urdf {
     int unknown; /* elements that URDF does not have: how many, and the first */
     int unknown_line;
     char unknown_name[64];
+    int has_commas;                 /* between numbers */
     int spherical, first_spherical; /* joints of that type, likewise */
 } ulna_urdf;
 

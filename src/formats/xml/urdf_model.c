@@ -143,6 +143,14 @@ static ulna_status make_joint(ulna_urdf *r, int link)
         status = ulna_builder_set_joint_name(r->builder, link, name, r->error);
     if (status != ULNA_OK || (joint->type != ULNA_URDF_REVOLUTE && joint->type != ULNA_URDF_PRISMATIC))
         return status;
+    if (joint->reversed) { /* as in Bullet */
+        ulna_urdf_about_joint(ulna_remarks_add(&r->content->remarks, joint->reversed, -1,
+                                               "joint " NAME ": its lower limit %g exceeds the upper one, %g: it is "
+                                               "read without limits",
+                                               name, joint->lower, joint->upper),
+                              r->link[link].joint);
+        return ULNA_OK;
+    }
     if (joint->seen & ULNA_URDF_HAS_LIMIT)
         return ulna_builder_set_limits(r->builder, link, 0, joint->lower, joint->upper, r->error);
     ulna_urdf_about_joint(ulna_remarks_add(&r->content->remarks, joint->line, -1,
@@ -199,7 +207,8 @@ static void note_unused_limits(ulna_urdf *r)
     for (int j = 0; j < (int)r->joint_count; j++) {
         const ulna_urdf_joint *joint = &r->joint[j];
         int dof, body = ulna_model_find_joint(r->content->model, ulna_urdf_joint_name(r, j));
-        if (!joint->is_coupled || joint->type == ULNA_URDF_CONTINUOUS || !(joint->seen & ULNA_URDF_HAS_LIMIT))
+        if (!joint->is_coupled || joint->type == ULNA_URDF_CONTINUOUS || !(joint->seen & ULNA_URDF_HAS_LIMIT) ||
+            joint->reversed)
             continue;
         ulna_model_body_dofs(r->content->model, body, &dof);
         if (ulna_model_lower(r->content->model)[dof] < joint->lower - rounding * (1 + fabs(joint->lower)) ||

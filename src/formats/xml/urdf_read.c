@@ -35,13 +35,13 @@ static void describe(const ulna_urdf *r, char text[128])
 
 /* ---- attributes --------------------------------------------------------------------------------------------------- */
 
-/* `count` numbers, separated by blanks; 0 if there are more, fewer, or something else. */
+/* `count` numbers, separated by blanks, or by commas as some programs write them; 0 if there are more, fewer, or something else. */
 static int read_numbers(const char *text, int count, double *values)
 {
     int found = 0;
     for (;;) {
-        text += strspn(text, " \t\r\n");
-        size_t length = strcspn(text, " \t\r\n");
+        text += strspn(text, " \t\r\n,");
+        size_t length = strcspn(text, " \t\r\n,");
         if (length == 0)
             return found == count;
         if (found == count || !ulna_word_number((ulna_word){text, length}, &values[found++]))
@@ -55,7 +55,12 @@ static ulna_status read_attribute(ulna_urdf *r, const ulna_xml_element *e, const
 {
     char what[128];
     const char *text = ulna_xml_attribute(e, name);
-    if (!text || read_numbers(text, count, values))
+    int is_read = !text || read_numbers(text, count, values);
+    if (is_read && text && strchr(text, ',') && !r->has_commas++)
+        ulna_remarks_add(&r->content->remarks, e->line, -1,
+                         "<%s %s=\"%.40s\">: commas between numbers are read as blanks, here and below", e->name, name,
+                         text);
+    if (is_read)
         return ULNA_OK;
     describe(r, what);
     return ulna_xml_fail(r->error, e->line, ULNA_ERR_PARSE, "%s: <%s %s=\"%.40s\"> should have %s", what, e->name, name,
@@ -198,10 +203,7 @@ static ulna_status read_limit(ulna_urdf *r, const ulna_xml_element *e, ulna_urdf
     if (status == ULNA_OK)
         status = read_attribute(r, e, "upper", 1, &joint->upper);
     int is_limited = joint->type == ULNA_URDF_REVOLUTE || joint->type == ULNA_URDF_PRISMATIC;
-    if (status == ULNA_OK && is_limited && joint->lower > joint->upper)
-        status = ulna_xml_fail(r->error, e->line, ULNA_ERR_MODEL,
-                               "joint " NAME ": its lower limit %g exceeds the upper one, %g",
-                               ulna_urdf_joint_name(r, (int)r->joint_count - 1), joint->lower, joint->upper);
+    joint->reversed = is_limited && joint->lower > joint->upper ? e->line : 0;
     if (status == ULNA_OK && is_limited && !joint->has_range)
         ulna_urdf_about_joint(ulna_remarks_add(&r->content->remarks, e->line, -1,
                                                "joint " NAME
@@ -290,6 +292,17 @@ static ulna_status start_robot(ulna_urdf *r, const ulna_xml_element *e)
     return status;
 }
 
+/* The first one counts, as for most programs. */
+static void note_second(ulna_urdf *r, const ulna_xml_element *e)
+{
+    char what[128];
+    describe(r, what);
+    ulna_remark *note = ulna_remarks_add(&r->content->remarks, e->line, -1,
+                                         "%s has a second <%s>, which is passed over", what, e->name);
+    if (r->place == ULNA_URDF_IN_JOINT)
+        ulna_urdf_about_joint(note, (int)r->joint_count - 1);
+}
+
 static ulna_status start_part(ulna_urdf *r, const ulna_xml_element *e)
 {
     size_t i = 0, count = sizeof parts / sizeof *parts;
@@ -299,13 +312,12 @@ static ulna_status start_part(ulna_urdf *r, const ulna_xml_element *e)
         return pass_over(r, e);
     unsigned *seen =
         r->place == ULNA_URDF_IN_JOINT ? &r->joint[r->joint_count - 1].seen : &r->link[r->link_count - 1].seen;
+    r->skipped = e->depth; /* what may be inside a part is not ours */
     if (*seen & parts[i].seen) {
-        char what[128];
-        describe(r, what);
-        return ulna_xml_fail(r->error, e->line, ULNA_ERR_PARSE, "%s has a second <%s>", what, e->name);
+        note_second(r, e);
+        return ULNA_OK;
     }
     *seen |= parts[i].seen;
-    r->skipped = e->depth; /* what may be inside a part is not ours */
     return r->place == ULNA_URDF_IN_JOINT ? read_joint_part(r, e, parts[i].seen) : read_inertial(r, e, parts[i].seen);
 }
 
@@ -321,7 +333,13 @@ static ulna_status start_element(void *context, const ulna_xml_element *e)
     if (r->place == ULNA_URDF_IN_ROBOT && strcmp(e->name, "joint") == 0)
         return start_joint(r, e);
     if (r->place == ULNA_URDF_IN_LINK && strcmp(e->name, "inertial") == 0) {
-        r->place = ULNA_URDF_IN_INERTIAL;
+        unsigned *seen = &r->link[r->link_count - 1].seen;
+        if (*seen & ULNA_URDF_HAS_INERTIAL) {
+            note_second(r, e);
+            r->skipped = e->depth;
+        } else
+            r->place = ULNA_URDF_IN_INERTIAL;
+        *seen |= ULNA_URDF_HAS_INERTIAL;
         return ULNA_OK;
     }
     return start_part(r, e);

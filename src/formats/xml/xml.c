@@ -14,7 +14,8 @@ typedef struct reading {
     const ulna_xml_handler *handler;
     ulna_error *error;
     ulna_status status;
-    int depth; /* open elements */
+    int depth;          /* open elements */
+    int lines, skipped; /* and bytes before the text that expat sees */
 } reading;
 
 ulna_status ulna_xml_fail(ulna_error *error, int line, ulna_status status, const char *format, ...)
@@ -33,7 +34,7 @@ ulna_status ulna_xml_fail(ulna_error *error, int line, ulna_status status, const
 static int line_of(const reading *r)
 {
     XML_Size line = XML_GetCurrentLineNumber(r->parser);
-    return line < INT_MAX ? (int)line : INT_MAX;
+    return line < (XML_Size)(INT_MAX - r->lines) ? (int)line + r->lines : INT_MAX;
 }
 
 static void stop(reading *r, ulna_status status)
@@ -104,7 +105,7 @@ static ulna_status syntax_error(reading *r)
     if (r->error) {
         XML_Size column = XML_GetCurrentColumnNumber(r->parser);
         r->error->column = column < INT_MAX ? (int)column + 1 : INT_MAX;
-        r->error->byte = XML_GetCurrentByteIndex(r->parser);
+        r->error->byte = XML_GetCurrentByteIndex(r->parser) + r->skipped;
     }
     return ULNA_ERR_PARSE;
 }
@@ -122,8 +123,12 @@ ulna_status ulna_xml_read(const char *data, size_t length, const ulna_xml_handle
     XML_SetStartDoctypeDeclHandler(r.parser, start_document_type);
     XML_SetParamEntityParsing(r.parser, XML_PARAM_ENTITY_PARSING_NEVER);
 
+    /* Blank lines before <?xml, which expat refuses and most other readers do not. */
+    while ((size_t)r.skipped < length && data[r.skipped] && strchr(" \t\r\n", data[r.skipped]))
+        r.lines += data[r.skipped++] == '\n';
+
     /* all at once: a token in several pieces would be read again with each of them */
-    enum XML_Status parsed = XML_Parse(r.parser, data, (int)length, XML_TRUE);
+    enum XML_Status parsed = XML_Parse(r.parser, data + r.skipped, (int)length - r.skipped, XML_TRUE);
     if (r.status == ULNA_OK && parsed != XML_STATUS_OK)
         r.status = syntax_error(&r);
     XML_ParserFree(r.parser);
