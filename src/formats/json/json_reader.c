@@ -163,7 +163,8 @@ static ulna_status fail_syntax(const ulna_json *document, const json_error_t *pr
     return status;
 }
 
-/* jansson copes with a decimal comma, but aborts in locales whose decimal point has several bytes. So this thread is in
+/* jansson, from inside, may also lose a character of a token of more than 16 bytes, if it gets no memory once and then does again. From
+ * outside nobody can see that; the tool ends at its first failure (cli/memory.c). jansson copes with a decimal comma, but aborts in locales whose decimal point has several bytes. So this thread is in
  * the C locale while it parses. */
 static json_t *parse(const ulna_json *document, json_error_t *problem)
 {
