@@ -319,7 +319,9 @@ static size_t repeated(const ulna_remarks *remarks, size_t index, int *is_known)
 
 void files_note(json_t *notes, const char *path, const ulna_remarks *remarks)
 {
-    enum { MOST = 12 };
+    enum { MOST = 12, MOST_STORED = 1000 /* by the library */ };
+    if (remarks->dropped && remarks->count < MOST_STORED) /* for lack of memory */
+        cli_out_of_memory();
     const char *file = path ? path : "";
     size_t shown = 0, told = 0, all = remarks->count + remarks->dropped;
     for (size_t i = 0; i < remarks->count && (!path || shown < MOST); i++) {
