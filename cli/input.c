@@ -19,7 +19,7 @@
 int files_needs_skeleton(const char *path)
 {
     char bytes[4096] = "";
-    FILE *file = strcmp(path, "-") == 0 ? NULL : fopen(path, "rb");
+    FILE *file = strcmp(path, "-") == 0 ? NULL : cli_open(path);
     size_t length = file ? fread(bytes, 1, sizeof bytes, file) : 0;
     ulna_format format = ulna_format_sniff(bytes, length);
     if (file)

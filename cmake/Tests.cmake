@@ -123,8 +123,8 @@ if(ULNA_TESTS)
             ENVIRONMENT "${test_environment}")
     endif()
 
-    # Every command while allocations fail. Sanitizers have an allocator of their own.
-    if(TARGET ulna AND NOT ULNA_SANITIZE AND NOT ULNA_FUZZ)
+    # Every command while allocations fail; skipped under sanitizers, which have an allocator of their own.
+    if(TARGET ulna)
         add_test(NAME tools_memory_faults COMMAND "${PROJECT_SOURCE_DIR}/tests/tools/memory_faults.py" $<TARGET_FILE:ulna_with_faults>
             "${PROJECT_BINARY_DIR}/memory_faults")
         set_tests_properties(tools_memory_faults PROPERTIES LABELS tools TIMEOUT 600 SKIP_RETURN_CODE 77)

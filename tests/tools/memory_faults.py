@@ -39,7 +39,8 @@ COMMANDS = [
     "global\ttwo-link\t--goal\ttip 1 1 0\t--json\t-o\tg.json", "global\ttwo-link\t--goal\ttip 1 1 0\t-o\tg.csv\t--sdpa\tg.dat-s",
     "compare two-link --frames 1:2 -m hybrid,lm,bfgs -r c.html", "compare two-link --json --frames 1:2 -m hybrid",
     "definiteness two-link --size 12 -o d.svg", "definiteness two-link --size 12 --json",
-    "paper", "paper a10 --quick -o out",
+    "compare two-link --frames 1:1 -m pinv,qr,penalty,sdp --json",
+    "paper", "paper a10 --quick -o out", "paper recipe --quick -o out",
 ]
 
 
