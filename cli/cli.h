@@ -158,6 +158,9 @@ static inline ulna_status cli_io_status(int number)
 _Noreturn int cli_out_of_memory(void);
 /* From here on jansson ends it too, so that no object is ever without some of its keys. tool: for --json; NULL: not on standard output. */
 void cli_memory_begin(const cli *tool);
+/* fopen, to read; json_load_file: NULL is a file that is not there or is none, and never a lack of memory. */
+FILE *cli_open(const char *path);
+json_t *cli_load_json(const char *path);
 /* Formatted and cleaned, also of newlines: a name cannot begin a line of its own. free() it. */
 char *cli_format(const char *format, va_list arguments);
 /* Whether a text begins with a character that can be shown. `size`: its bytes, 1 where it is not UTF-8. */

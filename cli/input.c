@@ -19,7 +19,7 @@
 int files_needs_skeleton(const char *path)
 {
     char bytes[4096] = "";
-    FILE *file = strcmp(path, "-") == 0 ? NULL : fopen(path, "rb");
+    FILE *file = strcmp(path, "-") == 0 ? NULL : cli_open(path);
     size_t length = file ? fread(bytes, 1, sizeof bytes, file) : 0;
     ulna_format format = ulna_format_sniff(bytes, length);
     if (file)
@@ -319,7 +319,9 @@ static size_t repeated(const ulna_remarks *remarks, size_t index, int *is_known)
 
 void files_note(json_t *notes, const char *path, const ulna_remarks *remarks)
 {
-    enum { MOST = 12 };
+    enum { MOST = 12, MOST_STORED = 1000 /* by the library */ };
+    if (remarks->dropped && remarks->count < MOST_STORED) /* for lack of memory */
+        cli_out_of_memory();
     const char *file = path ? path : "";
     size_t shown = 0, told = 0, all = remarks->count + remarks->dropped;
     for (size_t i = 0; i < remarks->count && (!path || shown < MOST); i++) {

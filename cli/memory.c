@@ -38,3 +38,21 @@ void cli_memory_begin(const cli *tool)
     told = tool;
     json_set_alloc_funcs(allocate_or_end, free);
 }
+
+FILE *cli_open(const char *path)
+{
+    errno = 0;
+    FILE *file = fopen(path, "rb");
+    if (!file && errno == ENOMEM)
+        cli_out_of_memory();
+    return file;
+}
+
+json_t *cli_load_json(const char *path)
+{
+    FILE *file = cli_open(path);
+    json_t *object = file ? json_loadf(file, 0, NULL) : NULL;
+    if (file)
+        (void)fclose(file);
+    return object;
+}

@@ -99,6 +99,16 @@ if(ULNA_TESTS)
     add_test(NAME header_examples COMMAND header_examples)
     set_tests_properties(header_examples PROPERTIES LABELS example TIMEOUT 60 ENVIRONMENT "${test_environment}")
 
+    # Every public function with one argument wrong.
+    set(argument_tests "${PROJECT_BINARY_DIR}/argument_tests.c")
+    add_custom_command(OUTPUT "${argument_tests}" VERBATIM
+        COMMAND sh -c "\"$0\" \"$@\" >\"${argument_tests}\" || { rm -f \"${argument_tests}\"; exit 1; }" "${PROJECT_SOURCE_DIR}/tools/argument-tests" ${public_headers}
+        DEPENDS tools/argument-tests ${public_headers})
+    ulna_add_program(argument_tests /tests SOURCES "${argument_tests}")
+    target_include_directories(argument_tests PRIVATE "${PROJECT_SOURCE_DIR}/tests/tools")
+    add_test(NAME argument_tests COMMAND argument_tests)
+    set_tests_properties(argument_tests PROPERTIES LABELS tools TIMEOUT 300 ENVIRONMENT "${test_environment}")
+
     add_test(NAME tools_check_layers COMMAND "${PROJECT_SOURCE_DIR}/tools/check-layers" "${PROJECT_BINARY_DIR}")
     add_test(NAME tools_check_interface COMMAND "${PROJECT_SOURCE_DIR}/tools/check-interface" $<TARGET_FILE:ulna_shared>)
     add_test(NAME tools_check_layers_self_test COMMAND "${PROJECT_SOURCE_DIR}/tests/tools/check_layers_test.sh")
@@ -132,8 +142,8 @@ if(ULNA_TESTS)
             ENVIRONMENT "${test_environment}")
     endif()
 
-    # Every command while allocations fail. Sanitizers have an allocator of their own.
-    if(TARGET ulna AND NOT ULNA_SANITIZE AND NOT ULNA_FUZZ)
+    # Every command while allocations fail; skipped under sanitizers, which have an allocator of their own.
+    if(TARGET ulna)
         add_test(NAME tools_memory_faults COMMAND "${PROJECT_SOURCE_DIR}/tests/tools/memory_faults.py" $<TARGET_FILE:ulna_with_faults>
             "${PROJECT_BINARY_DIR}/memory_faults")
         set_tests_properties(tools_memory_faults PROPERTIES LABELS tools TIMEOUT 600 SKIP_RETURN_CODE 77)

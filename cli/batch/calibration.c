@@ -251,7 +251,7 @@ static json_t *keep_calibration(json_t *row, const char *const made[2], const ch
 json_t *calibration_record(const char *output, const batch_calibration *group)
 {
     char *path = calibration_path(output, group, ".json");
-    json_t *record = path ? json_load_file(path, 0, NULL) : NULL;
+    json_t *record = path ? cli_load_json(path) : NULL;
     free(path);
     return record;
 }
@@ -260,7 +260,7 @@ json_t *calibration_record(const char *output, const batch_calibration *group)
 static json_t *load_record(const batch_setup *setup, const char *path, const char *table, const char *key,
                            int *is_changed)
 {
-    json_t *known = json_load_file(path, 0, NULL);
+    json_t *known = cli_load_json(path);
     const char *before = json_string_value(json_object_get(known, "key"));
     int is_same = before && strcmp(before, key) == 0;
     if (is_same && row_is(known, "failed"))

@@ -53,7 +53,7 @@ static int ends_with(const char *text, const char *ending)
 static int is_model(const char *path)
 {
     char bytes[4096] = "";
-    FILE *file = fopen(path, "rb");
+    FILE *file = cli_open(path);
     size_t length = file ? fread(bytes, 1, sizeof bytes - 1, file) : 0;
     if (file)
         (void)fclose(file);

@@ -57,7 +57,7 @@ ulna_status plan_save_skipped(const batch_plan *plan, const char *path, ulna_err
 
 void plan_load_skipped(batch_plan *plan, const char *path)
 {
-    json_t *object = json_load_file(path, 0, NULL), *notes = json_object_get(object, "notes");
+    json_t *object = cli_load_json(path), *notes = json_object_get(object, "notes");
     if (!object)
         return;
     plan->unread = (int)json_integer_value(json_object_get(object, "unread"));
@@ -71,7 +71,7 @@ void plan_load_skipped(batch_plan *plan, const char *path)
 json_t *plan_load_reasons(const char *output)
 {
     char *path = folder_join(output, "journal/skipped.json");
-    json_t *object = path ? json_load_file(path, 0, NULL) : NULL;
+    json_t *object = path ? cli_load_json(path) : NULL;
     json_t *reasons = json_incref(json_object_get(object, "no_skeleton"));
     json_decref(object);
     free(path);

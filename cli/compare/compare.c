@@ -422,8 +422,16 @@ static int run(const cli *tool, json_t *object, const char *model, const char *s
         put_text(object, "report", path);
         cli_say(tool, "Report: %s\n", path);
     }
-    for (int i = 0; i < game->count; i++)
+    for (int i = 0; i < game->count; i++) {
+        const contender *one = &game->contenders[i];
+        if (one->refusal.status == ULNA_ERR_MEMORY || one->failure == ULNA_ERR_MEMORY) {
+            (void)cli_fail(&error, ULNA_ERR_MEMORY, "%s: out of memory", one->method->name);
+            cli_complain("%s", error.message);
+            json_object_set_new(object, "error", cli_json_error(&error));
+            code = code ? code : CLI_PARTLY;
+        }
         is_solved |= !game->contenders[i].refusal.status && game->contenders[i].successes == game->set.options.frames;
+    }
     json_decref(shown);
     return code ? code : is_solved ? CLI_DONE : CLI_PARTLY;
 }

@@ -275,7 +275,7 @@ static ulna_status write_picture(const report *of, const paper_part *part, const
     char *path = folder_join(of->folder, name);
     paper_draw(part, table, 1, &page);
     ulna_status status = path ? ULNA_OK : cli_no_memory(error);
-    if (status == ULNA_OK && page.text.length)
+    if (status == ULNA_OK && (page.text.length || page.status != ULNA_OK))
         status = markup_write(&page, path, error);
     markup_release(&page);
     free(path);

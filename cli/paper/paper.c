@@ -111,7 +111,7 @@ static json_t *load_made(const char *folder)
 {
     char name[80];
     char *path = folder_join(folder, "items.json");
-    json_t *file = path ? json_load_file(path, 0, NULL) : NULL, *made = json_object();
+    json_t *file = cli_load_json(path), *made = json_object();
     free(path);
     for (const paper_item *item = paper_items; item->name; item++) {
         json_t *row = json_object_get(file, item->name);

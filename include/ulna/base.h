@@ -4,8 +4,9 @@
  * The library never prints, never exits and keeps no globals. A function that can fail returns an
  * ulna_status; where a sentence helps, it also fills an optional, caller-owned ulna_error.
  *
- * NULL where an object or array is needed gives ULNA_ERR_ARGUMENT from functions that return a status; functions that
- * return a value (counts, names, arrays) expect a valid object. Outputs are NULL after a failed create, load or build.
+ * NULL where an object or array is needed, and an index out of range, give ULNA_ERR_ARGUMENT from functions that return a
+ * status; others return 0, ULNA_NONE, NULL or NaN, or do nothing. What may be NULL is named with that word in the function's
+ * comment; errors and allocators always may. Outputs are NULL after a failed create, load or build.
  * "The recipe", "the exact-Hessian paper" and other sources named in headers are listed in docs/mathematics.md.
  *
  *     ulna_model *skeleton;

@@ -109,8 +109,8 @@ ULNA_API double ulna_unit_metres(const char *name);
  */
 ULNA_API ulna_status ulna_model_write_json(const ulna_model *model, const ulna_sink *sink, ulna_error *error);
 
-/* Reads the skeleton of any format that holds one, from memory or from a file (then `error` has the path). `model` is NULL
- * after a failure. */
+/* Reads the skeleton of any format that holds one, from memory or from a file (then `error` has the path). After a
+ * failure there is no model. */
 ULNA_API ulna_status ulna_model_read(const char *data, size_t length, const ulna_allocator *allocator,
                                      ulna_model **model, ulna_error *error);
 ULNA_API ulna_status ulna_model_load(const char *path, const ulna_allocator *allocator, ulna_model **model,
@@ -212,8 +212,9 @@ ULNA_API ulna_write_options ulna_write_options_default(void); /* usual units, al
  */
 ULNA_API ulna_write_options ulna_write_options_for(const ulna_content *skeleton, ulna_format format);
 
-/* Writes what the format can hold of a skeleton, its motion and markers (each may be NULL); `model` is that of the clip. What
- * is left out or changed is added to `remarks` (may be NULL). ULNA_ERR_UNSUPPORTED if the format holds nothing of it. */
+/* Writes what the format can hold of a skeleton `model`, its motion `clip` and the markers of a `recording`. `clip`, `recording`
+ * and `options` may be NULL, and so may the model if there is no clip. What is left out or changed is added to `remarks` (may be
+ * NULL). ULNA_ERR_UNSUPPORTED if the format holds nothing of it. */
 ULNA_API ulna_status ulna_content_write(ulna_format format, const ulna_model *model, const ulna_clip *clip,
                                         const ulna_recording *recording, const ulna_write_options *options,
                                         const ulna_sink *sink, ulna_remarks *remarks, ulna_error *error);

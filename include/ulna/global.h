@@ -80,7 +80,7 @@ typedef struct ulna_global_result {
 
 typedef struct ulna_global ulna_global;
 
-/* The problem must be ready and must outlive it. Goals and weights may change between solves. ULNA_ERR_UNSUPPORTED for one with
+/* The problem must be ready and must outlive it. `options` NULL: the default. Goals and weights may change between solves. ULNA_ERR_UNSUPPORTED for one with
  * constraints (constraint.h). Couplings of the model are kept; the bound does not know them, and holds all the same. */
 ULNA_API ulna_status ulna_global_create(const ulna_problem *problem, const ulna_global_options *options,
                                         const ulna_allocator *allocator, ulna_global **global, ulna_error *error);

@@ -37,14 +37,15 @@ ULNA_API const char *ulna_pose_kernel(const ulna_pose *pose);
 /* Places all bodies; coupled coordinates (model.h) are those that their masters say, whatever q holds there. O(bodies). ULNA_ERR_NUMBER if q holds NaN, infinity or a zero quaternion; the pose is then as it was. */
 ULNA_API ulna_status ulna_pose_forward(ulna_pose *pose, const double *q);
 
-/* World position and rotation (3x3, row by row) of a body's frame; either may be NULL. */
+/* World position and rotation (3x3, row by row) of a body's frame; `position` and `rotation` may be NULL. */
 ULNA_API ulna_status ulna_pose_body(const ulna_pose *pose, int body, double position[3], double rotation[9]);
+
 /* World position of a point given in a body's frame. */
 ULNA_API ulna_status ulna_pose_point(const ulna_pose *pose, int body, const double point[3], double position[3]);
 /* World positions of all markers of the model: 3 x marker_count. */
 ULNA_API ulna_status ulna_pose_markers(const ulna_pose *pose, double *positions);
 /* The unit twist of a degree of freedom in the world: axis and a point of it for a rotation, the axis alone for a translation
- * (origin untouched). For exponential maps the axis is the effective one, J_left(w) e_i, not of unit length. */
+ * (`origin`, which may be NULL, is untouched). For exponential maps the axis is the effective one, J_left(w) e_i, not of unit length. */
 ULNA_API ulna_status ulna_pose_dof_axis(const ulna_pose *pose, int dof, double axis[3], double origin[3]);
 
 /*

@@ -441,8 +441,8 @@ ULNA_API ulna_track_options ulna_track_options_default(void);
 
 typedef struct ulna_tracker ulna_tracker;
 
-/* The model, and arrays that the options point to, must outlive the tracker; the set is copied. All memory is taken
- * here. */
+/* The model, and arrays that the options point to, must outlive the tracker; the set is copied. `options` NULL:
+ * the default. All memory is taken here. */
 ULNA_API ulna_status ulna_tracker_create(const ulna_model *model, const ulna_marker_set *set,
                                          const ulna_track_options *options, const ulna_allocator *allocator,
                                          ulna_tracker **tracker, ulna_error *error);

@@ -151,6 +151,7 @@ ULNA_API ulna_status ulna_builder_couple(ulna_builder *builder, int body, int k,
 /* Name of the body's joint, as robots have: labels of its degrees of freedom begin with it. "" (the default): the body's
  * name. Unique among joints that have a name or a degree of freedom. */
 ULNA_API ulna_status ulna_builder_set_joint_name(ulna_builder *builder, int body, const char *name, ulna_error *error);
+/* `data` may be NULL. */
 ULNA_API ulna_status ulna_builder_set_user_data(ulna_builder *builder, int body, void *data);
 ULNA_API ulna_status ulna_builder_set_mass(ulna_builder *builder, int body, const ulna_mass *mass, ulna_error *error);
 /* A named point of a body. Marker names are unique among markers. `marker` (may be NULL) receives its index. */
@@ -159,7 +160,7 @@ ULNA_API ulna_status ulna_builder_add_marker(ulna_builder *builder, const char *
 /* Moves a marker, to another body if it is not on that one, and weighs it anew. A refusal leaves it as it was. */
 ULNA_API ulna_status ulna_builder_set_marker(ulna_builder *builder, int marker, int body, const double position[3],
                                              double weight, ulna_error *error);
-/* Hangs `body` on another parent so that at the rest pose every body stays where it is. */
+/* Hangs `body` on another parent, or on the world (ULNA_NONE), so that at the rest pose every body stays where it is. */
 ULNA_API ulna_status ulna_builder_reparent(ulna_builder *builder, int body, int new_parent, ulna_error *error);
 
 /*
@@ -202,11 +203,11 @@ ULNA_API const char *ulna_model_joint_name(const ulna_model *model, int body);
 ULNA_API int ulna_model_find_joint(const ulna_model *model, const char *name);
 ULNA_API void *ulna_model_body_user_data(const ulna_model *model, int body);
 ULNA_API const ulna_mass *ulna_model_body_mass(const ulna_model *model, int body);
-/* Placement and offset as given to the builder; either output may be NULL. */
+/* Placement and offset as given to the builder; `position` and `rotation` may be NULL. */
 ULNA_API ulna_status ulna_model_body_placement(const ulna_model *model, int body, double position[3],
                                                double rotation[9]);
 ULNA_API ulna_status ulna_model_body_offset(const ulna_model *model, int body, double position[3], double rotation[9]);
-/* First index and count of the body's degrees of freedom, and of its coordinates. */
+/* Count of the body's degrees of freedom, and of its coordinates; `first` (may be NULL) receives the first index. */
 ULNA_API int ulna_model_body_dofs(const ulna_model *model, int body, int *first);
 ULNA_API int ulna_model_body_coordinates(const ulna_model *model, int body, int *first);
 
@@ -222,7 +223,7 @@ ULNA_API int ulna_model_dof_is_translation(const ulna_model *model, int dof);
 /* The coordinate that a degree of freedom moves, or ULNA_NONE for those of a quaternion. */
 ULNA_API int ulna_model_dof_coordinate(const ulna_model *model, int dof);
 /* By the name of the joint: "left_knee" for a single degree of freedom, "hip.Rz" or "pelvis.w1" for one of several ("hip.Rz2"
- * for the second rotation about z). Returns the length. */
+ * for the second rotation about z). Returns the length. `text` may be NULL. */
 ULNA_API int ulna_model_dof_label(const ulna_model *model, int dof, char *text, size_t size);
 
 /* Arrays owned by the model. */
@@ -243,7 +244,7 @@ typedef struct ulna_coupling {
     double multiplier, offset;
 } ulna_coupling;
 
-/* By ascending `dof`; `count` receives how many. */
+/* By ascending `dof`; `count` (may be NULL) receives how many. */
 ULNA_API const ulna_coupling *ulna_model_couplings(const ulna_model *model, int *count);
 /* Sets coupled coordinates to what their masters say. */
 ULNA_API void ulna_model_couple(const ulna_model *model, double *q);

@@ -65,7 +65,7 @@ ULNA_API const ulna_model *ulna_problem_model(const ulna_problem *problem);
 /* Metres that one radian weighs; > 0. Acts on terms already there as well. */
 ULNA_API ulna_status ulna_problem_set_length(ulna_problem *problem, double length);
 
-/* Each adds one term and gives its number through `term` (may be NULL). Points (NULL: the body's origin) and axes are in
+/* Each adds one term and gives its number through `term` (may be NULL). `point` (NULL: the body's origin) and axes are in
  * the body's frame, goals in the world; axes and normals need not be unit vectors; rotations are 3x3 row by row.
  * Weight >= 0. Works made before are refused afterwards (ULNA_ERR_STATE): make new ones after ulna_problem_ready. */
 ULNA_API ulna_status ulna_problem_add_point(ulna_problem *problem, int body, const double point[3],
@@ -94,7 +94,7 @@ ULNA_API ulna_status ulna_problem_add_limits(ulna_problem *problem, const double
 /* Degrees of freedom that have a coordinate of their own (not a quaternion's). They may lie on different branches. */
 ULNA_API ulna_status ulna_problem_add_coupling(ulna_problem *problem, int dof_a, int dof_b, double ratio, double offset,
                                                double weight, int *term, ulna_error *error);
-/* One point term per marker of the model, goal = its place at rest, weight = the marker's. The first one's number. */
+/* One point term per marker of the model, goal = its place at rest, weight = the marker's. `first_term` (may be NULL): the first one's number. */
 ULNA_API ulna_status ulna_problem_add_markers(ulna_problem *problem, int *first_term, ulna_error *error);
 
 /* Call after the last add and before ulna_work_create: sorts the terms for the sweeps. */
@@ -156,7 +156,7 @@ typedef struct ulna_custom {
     int residual_count;  /* 1 .. 3 */
 } ulna_custom;
 
-/* `custom` is copied; `goal` has goal_size numbers and may be NULL if that is 0. The rest as in the other terms. */
+/* `custom` is copied; `goal` has goal_size numbers and may be NULL if that is 0. `term` (may be NULL) and the rest as in the other terms. */
 ULNA_API ulna_status ulna_problem_add_custom(ulna_problem *problem, int body, const ulna_custom *custom,
                                              const double *goal, double weight, int *term, ulna_error *error);
 
@@ -232,7 +232,7 @@ ULNA_API ulna_status ulna_work_step(ulna_work *work, const ulna_step_options *op
 
 /* Number of residuals m; f = 1/2 |r|^2. */
 ULNA_API int ulna_work_residual_count(const ulna_work *work);
-/* r (m) = sqrt(weight) (goal - value), and J (m x nv, column-major) = d value / dq times sqrt(weight); either may be NULL. */
+/* r (m) = sqrt(weight) (goal - value), and J (m x nv, column-major) = d value / dq times sqrt(weight); `residuals` and `jacobian` may be NULL. */
 ULNA_API ulna_status ulna_work_residuals(ulna_work *work, double *residuals, double *jacobian);
 /* How far one term is from its goal, unweighted: metres for points, planes and lines; radians for orientations, directions
  * and aim; for terms on coordinates and custom ones the root of the sum of squares. NaN for a missing marker;
@@ -278,7 +278,7 @@ typedef struct ulna_unsure_points {
  * words, if weights are inverse variances, up to a common factor: sigma >= 0 is the noise, in metres, of a point of
  * weight 1. To first order in the noise the covariance is sigma^2 H^-1 JtJ H^-1 with the exact H; where residuals
  * vanish, sigma^2 (JtJ)^-1. Posture terms count as measurements too. From the data themselves, sigma is about
- * sqrt(2 f / (residuals - free degrees of freedom)). `locked`, `shift` and statuses as above: rows and columns of locked
+ * sqrt(2 f / (residuals - free degrees of freedom)). `locked` and `shift` (each may be NULL) and statuses as above: rows and columns of locked
  * degrees of freedom are 0; with a shift, H + shift is inverted; ULNA_ERR_SINGULAR if the shift is so small that
  * nothing is left of the numbers (1e-6 of the largest diagonal element is ample). `points` (may be NULL) adds what these do, to
  * first order, and without what residuals that are not 0 add. O(nv^2); does not allocate.

@@ -150,7 +150,7 @@ typedef struct ulna_reach_result {
 } ulna_reach_result;
 
 /*
- * From the seed (nq; coordinates outside their limits are first moved onto them; NULL: the model's rest) to q (nq; may be the seed
+ * From `seed` (nq; coordinates outside their limits are first moved onto them; NULL: the model's rest) to q (nq; may be the seed
  * itself), for one goal per tip. Rotations that may turn by more than a whole turn come back as the representative nearest to the seed
  * inside the limits. `result` may be NULL. ULNA_ERR_NUMBER if a goal or the seed holds NaN or infinity, if a quaternion is zero, or if a
  * goal is farther away than 1e9 lengths of the model; q and `result` are then unchanged.
@@ -159,7 +159,7 @@ ULNA_API ulna_status ulna_reach_solve(ulna_reach_work *work, const ulna_reach_go
                                       double *q, ulna_reach_result *result);
 
 /*
- * The same for `count` problems at once: goals count x tips, seeds and q count x nq, results count or NULL; seeds NULL: rest for all.
+ * The same for `count` problems at once: goals count x tips, seeds and q count x nq, `results` count or NULL; `seeds` may be NULL: rest for all.
  * Chains go through vector lanes, several problems at a time. Each work is one thread; the answers do not depend on how many there are.
  * On ULNA_ERR_NUMBER the others are solved all the same; `failed` (may be NULL) receives the first problem that was not, or ULNA_NONE.
  */
@@ -168,7 +168,7 @@ ULNA_API ulna_status ulna_reach_solve_many(ulna_reach_work *const *works, int wo
                                            ulna_reach_result *results, int *failed);
 
 /*
- * Several solutions, nearest to the seed first: at most `capacity`, q capacity x nq, results capacity. They differ by more than 0.1 rad
+ * Several solutions, nearest to `seed` (NULL: rest) first: at most `capacity`, q capacity x nq, results capacity. They differ by more than 0.1 rad
  * in some joint. Where the robot can move with its tips at the goals, each is the nearest to the seed of its neighbourhood. `count`
  * receives how many were found; if none was, it is 0 and the first q and result are those of the closest configuration.
  */
@@ -176,9 +176,9 @@ ULNA_API ulna_status ulna_reach_all(ulna_reach_work *work, const ulna_reach_goal
                                     int capacity, double *q, ulna_reach_result *results, int *count);
 
 /*
- * A path: sample i starts from the answer of sample i - 1, sample 0 from the seed; in one pass, as a controller does it. The first sample
+ * A path: sample i starts from the answer of sample i - 1, sample 0 from `seed` (NULL: rest); in one pass, as a controller does it. The first sample
  * is solved by options.mode, the others as by ULNA_REACH_NEAR, and `jumped` and `distance` of a result are about the step from the
- * sample before (for the first: from the seed). Goals count x tips, q count x nq, results count or NULL. `max_step` (nv, > 0; NULL: no
+ * sample before (for the first: from the seed). Goals count x tips, q count x nq, `results` count or NULL. `max_step` (nv, > 0; NULL: no
  * limit; not for the DOFs of quaternions): no joint moves by more from one sample to the next, nor from the seed to the first; where a goal is then out of reach, q
  * follows it as closely as it can. `jumps` and `missed` (may be NULL) receive how many samples after the first jumped, and how many were not reached.
  */

@@ -350,6 +350,7 @@ typedef struct ulna_solver ulna_solver;
  */
 ULNA_API ulna_status ulna_solver_create(const ulna_problem *problem, const ulna_options *options,
                                         const ulna_allocator *allocator, ulna_solver **solver, ulna_error *error);
+
 /* Changes the options without allocating. ULNA_ERR_ARGUMENT if the method, or an option that memory depends on (line.memory,
  * pcg.band_width, pcg.nearest_spd, pinv.form, penalty.method, virtual_work.step, lagrange.slack), would change. */
 ULNA_API ulna_status ulna_solver_set_options(ulna_solver *solver, const ulna_options *options, ulna_error *error);
@@ -359,12 +360,12 @@ ULNA_API void ulna_solver_destroy(ulna_solver *solver); /* NULL is allowed */
  * not finite there (a custom term that returns NaN, goals that overflow); q and `result` are then unchanged. */
 ULNA_API ulna_status ulna_solve(ulna_solver *solver, double *q, ulna_result *result);
 
-/* Creates a solver, solves, destroys it: for a single problem. Allocates. */
+/* Creates a solver, solves, destroys it: for a single problem. `options` and `result` may be NULL. Allocates. */
 ULNA_API ulna_status ulna_solve_once(const ulna_problem *problem, const ulna_options *options, double *q,
                                      ulna_result *result, ulna_error *error);
 
 /* The same one iteration at a time, for example to draw each: begin, then step until `stop` is not ULNA_STOP_NONE (or until you have
- * seen enough), then end, which returns the best q so far. Goals must not change in between (ULNA_ERR_STATE). */
+ * seen enough), then end, which returns the best q so far; its `result` may be NULL. Goals must not change in between (ULNA_ERR_STATE). */
 ULNA_API ulna_status ulna_solver_begin(ulna_solver *solver, const double *q);
 ULNA_API ulna_status ulna_solver_step(ulna_solver *solver, ulna_stop *stop);
 ULNA_API const double *ulna_solver_q(const ulna_solver *solver); /* the current q, nq */

@@ -32,6 +32,9 @@ ulna_take_options ulna_take_options_for(const ulna_content *skeleton, const ulna
 
 int ulna_take_position(const ulna_take *take, int frame, int marker, double position[3])
 {
+    if (!take || !position || frame < 0 || frame >= take->frame_count || marker < 0 ||
+        (size_t)marker >= take->set.count)
+        return 0;
     return ulna_take_marker_recorded(take, frame, take->source[marker], position);
 }
 

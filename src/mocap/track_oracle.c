@@ -83,7 +83,7 @@ ulna_status ulna_take_oracle_problem(const ulna_take *take, int frame, ulna_pose
 
 ulna_status ulna_take_zero_start(const ulna_take *take, int frame, ulna_pose *pose, double *q)
 {
-    if (!take || !pose || !q)
+    if (!take || !pose || !q || frame < 0 || frame >= take->frame_count)
         return ULNA_ERR_ARGUMENT;
     double middle[3] = {0, 0, 0}, x[3], root[3] = {0}, axis[3], origin[3], away[3];
     int seen = 0;

@@ -256,7 +256,7 @@ ulna_status ulna_builder_set_parent(ulna_builder *builder, int body, int parent,
 
 int ulna_builder_find_body(const ulna_builder *builder, const char *name)
 {
-    return find_name(builder, &builder->body_names, name);
+    return builder ? find_name(builder, &builder->body_names, name) : ULNA_NONE;
 }
 
 static ulna_status set_transform(ulna_builder *builder, int body, const char *what, const double *position,

@@ -4,6 +4,8 @@
 
 void ulna_model_integrate(const ulna_model *model, const double *q, const double *step, double *result)
 {
+    if (!model || !q || !step || !result)
+        return;
     if (model->nq == model->nv) {
         for (int j = 0; j < model->nv; j++)
             result[j] = q[j] + step[j];
@@ -68,7 +70,7 @@ static int shorten(double *w, int count)
 int ulna_model_wrap(const ulna_model *model, double *q)
 {
     int changed = 0;
-    for (int j = 0; j < model->nv; j++) {
+    for (int j = 0; model && q && j < model->nv; j++) {
         int dofs = ulna_segment_dofs((ulna_segment)model->dof_segment[j]);
         if (model->dof_segment[j] > ULNA_SEGMENT_BALL && model->dof_part[j] == 0 && !is_limited(model, j, dofs))
             changed += shorten(q + model->dof_coordinate[j], dofs);
@@ -104,7 +106,7 @@ ulna_status ulna_model_check_q(const ulna_model *model, const double *q, int *co
 int ulna_model_clamp(const ulna_model *model, double *q)
 {
     int moved = 0;
-    for (int j = 0; j < model->nv; j++) {
+    for (int j = 0; model && q && j < model->nv; j++) {
         int c = model->dof_coordinate[j];
         if (c < 0 || (q[c] >= model->lower[j] && q[c] <= model->upper[j]))
             continue;

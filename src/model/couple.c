@@ -189,13 +189,13 @@ void ulna_model_limit_masters(const ulna_model *model, double *lower, double *up
 const ulna_coupling *ulna_model_couplings(const ulna_model *model, int *count)
 {
     if (count)
-        *count = model->nc;
-    return model->coupling;
+        *count = model ? model->nc : 0;
+    return model ? model->coupling : NULL;
 }
 
 void ulna_model_couple(const ulna_model *model, double *q)
 {
-    for (int i = 0; i < model->nc; i++) {
+    for (int i = 0; model && q && i < model->nc; i++) {
         const ulna_coupling *c = &model->coupling[i];
         q[model->dof_coordinate[c->dof]] = c->multiplier * q[model->dof_coordinate[c->master]] + c->offset;
     }

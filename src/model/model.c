@@ -16,37 +16,37 @@ void ulna_model_destroy(ulna_model *model)
 
 const char *ulna_model_name(const ulna_model *model)
 {
-    return model->names;
+    return model ? model->names : NULL;
 }
 
 int ulna_model_body_count(const ulna_model *model)
 {
-    return model->nb;
+    return model ? model->nb : 0;
 }
 
 int ulna_model_dof_count(const ulna_model *model)
 {
-    return model->nv;
+    return model ? model->nv : 0;
 }
 
 int ulna_model_coordinate_count(const ulna_model *model)
 {
-    return model->nq;
+    return model ? model->nq : 0;
 }
 
 int ulna_model_marker_count(const ulna_model *model)
 {
-    return model->nm;
+    return model ? model->nm : 0;
 }
 
 size_t ulna_model_bytes(const ulna_model *model)
 {
-    return model->bytes;
+    return model ? model->bytes : 0;
 }
 
 double ulna_model_length_scale(const ulna_model *model)
 {
-    return model->length_scale;
+    return model ? model->length_scale : 0;
 }
 
 /* ---- bodies ------------------------------------------------------------------------------------------------- */
@@ -76,11 +76,15 @@ static int find_by_name(const ulna_model *model, const int *index, int count, co
 
 int ulna_model_find_body(const ulna_model *model, const char *name)
 {
+    if (!model)
+        return ULNA_NONE;
     return find_by_name(model, model->body_by_name, model->nb, &model->body->name, sizeof *model->body, name);
 }
 
 int ulna_model_find_joint(const ulna_model *model, const char *name)
 {
+    if (!model)
+        return ULNA_NONE;
     return find_by_name(model, model->joint_by_name, model->nj, &model->body->joint_name, sizeof *model->body, name);
 }
 
@@ -188,7 +192,7 @@ int ulna_model_subtree(const ulna_model *model, int body, int *bodies)
 
 static int is_dof(const ulna_model *model, int dof)
 {
-    return dof >= 0 && dof < model->nv;
+    return model && dof >= 0 && dof < model->nv;
 }
 
 int ulna_model_dof_body(const ulna_model *model, int dof)
@@ -209,6 +213,7 @@ int ulna_model_dof_coordinate(const ulna_model *model, int dof)
 int ulna_model_dof_label(const ulna_model *model, int dof, char *text, size_t size)
 {
     static const char *const steps[] = {"Rx", "Ry", "Rz", "Tx", "Ty", "Tz"};
+    size = text ? size : 0;
     if (!is_dof(model, dof)) {
         if (size > 0)
             text[0] = 0;
@@ -232,34 +237,34 @@ int ulna_model_dof_label(const ulna_model *model, int dof, char *text, size_t si
 
 const double *ulna_model_lower(const ulna_model *model)
 {
-    return model->lower;
+    return model ? model->lower : NULL;
 }
 
 const double *ulna_model_upper(const ulna_model *model)
 {
-    return model->upper;
+    return model ? model->upper : NULL;
 }
 
 const double *ulna_model_strength(const ulna_model *model)
 {
-    return model->strength;
+    return model ? model->strength : NULL;
 }
 
 const double *ulna_model_rest(const ulna_model *model)
 {
-    return model->rest;
+    return model ? model->rest : NULL;
 }
 
 /* ---- markers ------------------------------------------------------------------------------------------------- */
 
 static const ulna_marker *marker_at(const ulna_model *model, int marker)
 {
-    return marker >= 0 && marker < model->nm ? &model->marker[marker] : NULL;
+    return model && marker >= 0 && marker < model->nm ? &model->marker[marker] : NULL;
 }
 
 int ulna_model_find_marker(const ulna_model *model, const char *name)
 {
-    if (model->nm == 0)
+    if (!model || model->nm == 0)
         return ULNA_NONE;
     return find_by_name(model, model->marker_by_name, model->nm, &model->marker->name, sizeof *model->marker, name);
 }
@@ -285,7 +290,7 @@ double ulna_model_marker_weight(const ulna_model *model, int marker)
 ulna_status ulna_model_marker_position(const ulna_model *model, int marker, double position[3])
 {
     const ulna_marker *m = marker_at(model, marker);
-    if (!m)
+    if (!m || !position)
         return ULNA_ERR_ARGUMENT;
     ulna_copy3(m->position, position);
     return ULNA_OK;

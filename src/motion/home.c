@@ -303,7 +303,7 @@ static void check_frames(const ulna_clip *clip, ranges *r, ulna_clip_findings *f
 ulna_clip_findings ulna_clip_check(const ulna_model *model, const ulna_clip *clip)
 {
     ulna_clip_findings found = {.farthest_dof = ULNA_NONE};
-    for (int d = 0, count = ulna_model_dof_count(model); d < count;) {
+    for (int d = 0, count = clip ? ulna_model_dof_count(model) : 0; d < count;) {
         ranges r = {.count = 0};
         for (; d < count && ulna_model_dof_coordinate(model, d) == ULNA_NONE; d++)
             ;

@@ -339,6 +339,8 @@ ulna_status ulna_reach_create_scaled(const ulna_model *model, int tip_count, con
 const char *ulna_reach_solver_name(const ulna_reach *reach)
 {
     int chains = 0;
+    if (!reach)
+        return NULL;
     for (int i = 0; i < reach->part_count; i++)
         chains += reach->part[i].reach->chain != NULL;
     if (reach->part_count == 0)

@@ -406,7 +406,7 @@ static void jansson_release(void *memory)
 static void failing_parser_memory_is_survived(void **state)
 {
     (void)state;
-    ulna_model *model = sample("two-link"), *again;
+    ulna_model *model = sample("two-link"), *again; /* without words of more than 15 bytes: see json_reader.c */
     ulna_text text = written(model);
     json_malloc_t old_malloc;
     json_free_t old_free;
@@ -419,8 +419,7 @@ static void failing_parser_memory_is_survived(void **state)
         jansson_live = 0;
         status = ulna_model_read_json(text.data, text.length, NULL, &again, &error);
         assert_int_equal(jansson_live, 0);
-        assert_true(!status || status == ULNA_ERR_MEMORY ||
-                    status == ULNA_ERR_PARSE); /* jansson does not always tell */
+        assert_true(!status || status == ULNA_ERR_MEMORY);
     }
     json_set_alloc_funcs(old_malloc, old_free);
     ulna_model_destroy(again);

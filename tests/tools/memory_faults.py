@@ -35,11 +35,12 @@ COMMANDS = [
     f"solve {TAKE} --attach names --threads 2",
     "calibrate -s ../s/human.asf -m ../s/walk.c3d --frames 1:40 -o c.csv --scale --model-out m.json --json",
     "batch db -s ../s/human.asf -a ../s/walk-markers.csv -o OUT --options=--frames=1:8", "batch db -s ../s/human.asf -a ../s/walk-markers.csv -o OUT --json --options=--frames=1:8 --isolate=off",
-    "batch db -s ../s/human.asf -a ../s/walk-markers.csv -o OUT --dry-run",
+    "batch db -s ../s/human.asf -a ../s/walk-markers.csv -o OUT --dry-run", "batch db -s ../s/human.asf -a ../s/walk-markers.csv -o OUT --slurm 2 --json",
     "global\ttwo-link\t--goal\ttip 1 1 0\t--json\t-o\tg.json", "global\ttwo-link\t--goal\ttip 1 1 0\t-o\tg.csv\t--sdpa\tg.dat-s",
     "compare two-link --frames 1:2 -m hybrid,lm,bfgs -r c.html", "compare two-link --json --frames 1:2 -m hybrid",
     "definiteness two-link --size 12 -o d.svg", "definiteness two-link --size 12 --json",
-    "paper", "paper a10 --quick -o out",
+    "compare two-link --frames 1:1 -m pinv,qr,penalty,sdp --json",
+    "paper", "paper a10 --quick -o out", "paper recipe --quick -o out",
 ]
 
 
@@ -121,14 +122,17 @@ def try_command(tool, place, words, is_all):
     well = wells[0]
     counts = [int(count) for run in wells for count in re.findall(rb"(\d+) allocations", run.err)]
     if well.code != 0:
-        return 0, [f"{' '.join(words)}: exit code {well.code} without a failure: {well.err.decode()}"]
+        print(f"{' '.join(words)}: exit code {well.code} without a failure: {well.err.decode()}", flush=True)
+        return 0, 1
     failures, runs = [], 0
     for suffix in ("", "-"):
         for n in schedule(max(counts), is_all):
             found = complaints(Run(tool, place, given, words, f"{n}{suffix}", SECONDS), well, words)
-            failures += [f"{' '.join(words)}: allocation {n}{suffix} of {max(counts)}: {text}" for text in found]
+            for text in found:
+                print(f"{' '.join(words)}: allocation {n}{suffix} of {max(counts)}: {text}", flush=True)
+            failures += found
             runs += 1
-    return runs, failures
+    return runs, len(failures)
 
 
 def prepare(tool, folder):
@@ -160,10 +164,8 @@ def main():
     chosen = [re.split("\t" if "\t" in line else " ", line) for line in COMMANDS if not names or any(name in line for name in names)]
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
         results = list(pool.map(lambda at: try_command(tool, folder / f"run{at[0]}", at[1], "--all" in sys.argv), enumerate(chosen)))
-    failures = [text for _, found in results for text in found]
-    for text in failures:
-        print(text)
-    print(f"memory_faults: {len(chosen)} commands, {sum(runs for runs, _ in results)} runs, {len(failures)} failures")
+    runs, failures = (sum(numbers) for numbers in zip(*results))
+    print(f"memory_faults: {len(chosen)} commands, {runs} runs, {failures} failures")
     return 1 if failures else 0
 
 

@@ -150,20 +150,22 @@ static ulna_status tell_problem(const ulna_json *document, const json_error_t *p
 
 static ulna_status fail_syntax(const ulna_json *document, const json_error_t *problem)
 {
-    /* Where memory ends deep inside, jansson says nothing, or that a whole string is no token. */
+    /* Where memory ends deep inside, jansson says nothing, or of a whole string that it is none. */
     size_t end = problem->position > 0 ? (size_t)problem->position : 0;
     int is_string = end && end <= document->length && document->text[end - 1] == '"' &&
-                    strncmp(problem->text, "invalid token", 13) == 0;
+                    (strncmp(problem->text, "invalid token", 13) == 0 || strncmp(problem->text, "string or", 9) == 0);
     if (json_error_code(problem) == json_error_out_of_memory || !*problem->text || is_string)
         return ulna_fail(document->error, ULNA_ERR_MEMORY, "no memory left to read the file");
     ulna_status status = tell_problem(document, problem);
     if (document->error)
-        set_place(document, place_of_byte(document->text, document->length,
-                                          problem->position > 0 ? (size_t)problem->position : 0));
+        set_place(document, place_of_byte(document->text, document->length, end));
     return status;
 }
 
-/* jansson copes with a decimal comma, but aborts in locales whose decimal point has several bytes. So this thread is in
+/* One failure cannot be reported: jansson ignores that it has no memory for a word of more than 15 bytes. It then loses a character of it,
+ * or its assertion aborts. So the tool ends at the first failure (cli/memory.c); the library may not change the hooks of its program.
+ *
+ * jansson copes with a decimal comma, but aborts in locales whose decimal point has several bytes. So this thread is in
  * the C locale while it parses. */
 static json_t *parse(const ulna_json *document, json_error_t *problem)
 {

@@ -12,7 +12,15 @@
 #include <unistd.h>
 
 /* Sanitizers have their own malloc, which must stay; other C libraries have no second names for theirs. */
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !defined(__GLIBC__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define NO_FAULTS
+#elif defined(__has_feature) /* of clang */
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define NO_FAULTS
+#endif
+#endif
+
+#ifndef NO_FAULTS
 
 extern void *__libc_malloc(size_t bytes);
 extern void *__libc_calloc(size_t count, size_t bytes);
