@@ -62,6 +62,7 @@ static ulna_status read_in_unit(const char *path, double unit_m, ulna_content *c
 {
     ulna_read_options options = ulna_read_options_default();
     options.unit_m = unit_m;
+    options.extras = 1; /* of a character that is written again */
     return files_read(path, &options, content, error);
 }
 
