@@ -52,8 +52,10 @@ enum { EXITS = sizeof exits / sizeof *exits };
 static void print_exit_codes(const cli *tool)
 {
     heading(tool, "Exit code");
-    for (int i = 0; i < EXITS; i++)
-        printf("  %d  %s\n", i, exits[i]);
+    for (int i = 0; i < EXITS; i++) {
+        printf("  %d  ", i);
+        table_wrap(tool, 0, 5, 5, exits[i]);
+    }
 }
 
 void cli_print_overview(const cli *tool)
@@ -88,11 +90,14 @@ static void print_paragraphs(const cli *tool, const char *text)
     }
 }
 
-static void print_examples(const char *examples)
+static void print_examples(const cli *tool, const char *examples)
 {
     while (*examples) {
+        char text[200];
         int command = (int)strcspn(examples, "\t"), line = (int)strcspn(examples, "\n");
-        printf("  %.*s\n      %.*s\n", command, examples, line - command - 1, examples + command + 1);
+        snprintf(text, sizeof text, "%.*s", line - command - 1, examples + command + 1);
+        printf("  %.*s\n      ", command, examples);
+        table_wrap(tool, 0, 6, 6, text);
         examples += line + (examples[line] == '\n');
     }
 }
@@ -112,7 +117,7 @@ void cli_print_help(const cli *tool, const cli_command *command)
     heading(&loud, "Options of every command");
     print_options(&loud, cli_global_options);
     heading(&loud, "Examples");
-    print_examples(command->examples);
+    print_examples(&loud, command->examples);
     print_exit_codes(&loud);
 }
 
