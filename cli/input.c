@@ -108,8 +108,13 @@ ulna_status files_adopt(ulna_content *own, const ulna_model *model, ulna_error *
     ulna_error why;
     ulna_error_clear(&why);
     ulna_status status = ulna_clip_convert(own->model, &own->clip, model, &own->clip, &why);
-    return status != ULNA_OK ? cli_fail(error, status, "this is a motion of another skeleton: %.200s", why.message)
-                             : ULNA_OK;
+    return status != ULNA_OK
+               ? cli_fail(
+                     error, status,
+                     "this is a motion of another skeleton: %.88s. Write it as markers and solve these: 'ulna convert MOTION "
+                     "-o markers.c3d', then 'ulna solve -s SKELETON -m markers.c3d -o OUT'",
+                     why.message)
+               : ULNA_OK;
 }
 
 ulna_status files_motion(const char *path, const ulna_content *skeleton, ulna_clip *clip, json_t *notes,

@@ -174,6 +174,13 @@ static void what_does_not_fit_is_told(void **state)
     ulna_test_says(tool->out, "holds no markers: the ");
     convert(tool, "take.c3d -o other.bvh", 3);
     ulna_test_says(tool->err, "'ulna solve' computes the motion");
+
+    convert(tool, "hand out.bvh -o other.bvh", 3); /* it says what to do, and that works */
+    ulna_test_says(tool->err, "another skeleton: one skeleton has 26 bodies, the other 17. Write");
+    ulna_test_says(tool->err,
+                   "'ulna convert MOTION -o markers.c3d', then 'ulna solve -s SKELETON -m markers.c3d -o OUT'");
+    convert(tool, "out.bvh -o markers.c3d", 0);
+    assert_true(ulna_test_tool_run(tool, "solve -s human -m markers.c3d -o other.bvh") <= 1);
 }
 
 /* Values of an ASF that lists slides behind turns are written in another order than it has. */
