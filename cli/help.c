@@ -1,6 +1,10 @@
 /* The help texts and the manual page, both from the tables of the commands. */
+#define _XOPEN_SOURCE 700 /* readlink, realpath, beside ISO C */
 #include <ctype.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/output.h"
 
@@ -58,6 +62,34 @@ static void print_exit_codes(const cli *tool)
     }
 }
 
+/* The folder that has the pages which help names, docs/guide.md and others: where the program is installed, or was built in its source. */
+static int find_pages(char folder[PATH_MAX])
+{
+    static const char *const places[] = {"/../share/doc/ulna", "/..", "/../.."};
+    char own[PATH_MAX], tried[PATH_MAX + 64];
+    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+    own[length > 0 ? length : 0] = 0;
+    char *slash = strrchr(own, '/');
+    if (!slash)
+        return 0;
+    *slash = 0;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        snprintf(tried, sizeof tried, "%s%s/docs/guide.md", own, places[i]);
+        if (access(tried, R_OK) != 0)
+            continue;
+        snprintf(tried, sizeof tried, "%s%s", own, places[i]);
+        return realpath(tried, folder) != NULL;
+    }
+    return 0;
+}
+
+static void print_pages(void)
+{
+    char folder[PATH_MAX];
+    printf("\nPages such as docs/guide.md are in\n  %s\n",
+           find_pages(folder) ? folder : "share/doc/ulna of the installation");
+}
+
 void cli_print_overview(const cli *tool)
 {
     cli loud = for_help(tool);
@@ -72,6 +104,7 @@ void cli_print_overview(const cli *tool)
     heading(&loud, "Options of every command");
     print_options(&loud, cli_global_options);
     print_exit_codes(&loud);
+    print_pages();
     printf("\n'ulna help COMMAND' explains a command.\n");
 }
 
@@ -119,6 +152,7 @@ void cli_print_help(const cli *tool, const cli_command *command)
     heading(&loud, "Examples");
     print_examples(&loud, command->examples);
     print_exit_codes(&loud);
+    print_pages();
 }
 
 /* ---- the manual page ---------------------------------------------------------------------------------- */
@@ -205,7 +239,8 @@ static void print_manual(void)
     printf(".SH ENVIRONMENT\n.TP\nNO_COLOR\nIf set, no colours are used. (They are used only on a terminal.)\n");
     printf(".TP\nCOLUMNS\nWidth of the output, instead of the width of the terminal. Default: %d.\n", CLI_COLUMNS);
     printf(".TP\nLC_ALL, LC_CTYPE, LANG\nIf the locale is not UTF\\-8, drawings and trees are in ASCII.\n");
-    printf(".SH \"SEE ALSO\"\nThe model file is described in docs/model\\-file.md of the source.\n");
+    printf(
+        ".SH \"SEE ALSO\"\nPages such as docs/guide.md, and docs/model\\-file.md on the model file, are installed in share/doc/ulna beside bin.\n");
 }
 
 /* ---- for other programs ------------------------------------------------------------------------------- */

@@ -489,6 +489,7 @@ static void drawings_are_complete(void **state)
     }
 }
 
+/* But for the folder of the manual. */
 static int widest_line(const char *text)
 {
     int widest = 0;
@@ -496,7 +497,8 @@ static int widest_line(const char *text)
         int width = 0;
         for (const char *at = line; *at && *at != '\n'; at++)
             width += ((unsigned char)*at & 0xC0) != 0x80;
-        widest = width > widest ? width : widest;
+        if (strncmp(line, "  /", 3) != 0)
+            widest = width > widest ? width : widest;
     }
     return widest;
 }
