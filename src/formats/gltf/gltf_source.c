@@ -148,9 +148,13 @@ static json_t *load(const char *text, size_t length)
     return root;
 }
 
-static void remark_on_loss(const ulna_gltf_scene *s, const ulna_gltf_source *x)
+static void remark_on_loss(ulna_gltf_scene *s, const ulna_gltf_source *x)
 {
     json_t *root = load(x->json.data, x->json.length);
+    if (!root) {
+        s->status = ulna_fail(s->error, ULNA_ERR_MEMORY, "no memory for the scene");
+        return;
+    }
     ulna_remarks_add(
         s->job->remarks, 0, -1,
         "this is not the skeleton of the glTF file: its %zu meshes, %zu skins, %zu materials, %zu pictures "
