@@ -1,6 +1,10 @@
 /* The help texts and the manual page, both from the tables of the commands. */
+#define _XOPEN_SOURCE 700 /* readlink, realpath, beside ISO C */
 #include <ctype.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/output.h"
 
@@ -52,8 +56,38 @@ enum { EXITS = sizeof exits / sizeof *exits };
 static void print_exit_codes(const cli *tool)
 {
     heading(tool, "Exit code");
-    for (int i = 0; i < EXITS; i++)
-        printf("  %d  %s\n", i, exits[i]);
+    for (int i = 0; i < EXITS; i++) {
+        printf("  %d  ", i);
+        table_wrap(tool, 0, 5, 5, exits[i]);
+    }
+}
+
+/* The folder that has the pages which help names, docs/guide.md and others: where the program is installed, or was built in its source. */
+static int find_pages(char folder[PATH_MAX])
+{
+    static const char *const places[] = {"/../share/doc/ulna", "/..", "/../.."};
+    char own[PATH_MAX], tried[PATH_MAX + 64];
+    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+    own[length > 0 ? length : 0] = 0;
+    char *slash = strrchr(own, '/');
+    if (!slash)
+        return 0;
+    *slash = 0;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        snprintf(tried, sizeof tried, "%s%s/docs/guide.md", own, places[i]);
+        if (access(tried, R_OK) != 0)
+            continue;
+        snprintf(tried, sizeof tried, "%s%s", own, places[i]);
+        return realpath(tried, folder) != NULL;
+    }
+    return 0;
+}
+
+static void print_pages(void)
+{
+    char folder[PATH_MAX];
+    printf("\nPages such as docs/guide.md are in\n  %s\n",
+           find_pages(folder) ? folder : "share/doc/ulna of the installation");
 }
 
 void cli_print_overview(const cli *tool)
@@ -70,6 +104,7 @@ void cli_print_overview(const cli *tool)
     heading(&loud, "Options of every command");
     print_options(&loud, cli_global_options);
     print_exit_codes(&loud);
+    print_pages();
     printf("\n'ulna help COMMAND' explains a command.\n");
 }
 
@@ -88,11 +123,14 @@ static void print_paragraphs(const cli *tool, const char *text)
     }
 }
 
-static void print_examples(const char *examples)
+static void print_examples(const cli *tool, const char *examples)
 {
     while (*examples) {
+        char text[200];
         int command = (int)strcspn(examples, "\t"), line = (int)strcspn(examples, "\n");
-        printf("  %.*s\n      %.*s\n", command, examples, line - command - 1, examples + command + 1);
+        snprintf(text, sizeof text, "%.*s", line - command - 1, examples + command + 1);
+        printf("  %.*s\n      ", command, examples);
+        table_wrap(tool, 0, 6, 6, text);
         examples += line + (examples[line] == '\n');
     }
 }
@@ -112,8 +150,9 @@ void cli_print_help(const cli *tool, const cli_command *command)
     heading(&loud, "Options of every command");
     print_options(&loud, cli_global_options);
     heading(&loud, "Examples");
-    print_examples(command->examples);
+    print_examples(&loud, command->examples);
     print_exit_codes(&loud);
+    print_pages();
 }
 
 /* ---- the manual page ---------------------------------------------------------------------------------- */
@@ -200,7 +239,8 @@ static void print_manual(void)
     printf(".SH ENVIRONMENT\n.TP\nNO_COLOR\nIf set, no colours are used. (They are used only on a terminal.)\n");
     printf(".TP\nCOLUMNS\nWidth of the output, instead of the width of the terminal. Default: %d.\n", CLI_COLUMNS);
     printf(".TP\nLC_ALL, LC_CTYPE, LANG\nIf the locale is not UTF\\-8, drawings and trees are in ASCII.\n");
-    printf(".SH \"SEE ALSO\"\nThe model file is described in docs/model\\-file.md of the source.\n");
+    printf(
+        ".SH \"SEE ALSO\"\nPages such as docs/guide.md, and docs/model\\-file.md on the model file, are installed in share/doc/ulna beside bin.\n");
 }
 
 /* ---- for other programs ------------------------------------------------------------------------------- */

@@ -66,6 +66,7 @@ static ulna_status read_in_unit(const char *path, double unit_m, ulna_content *c
 {
     ulna_read_options options = ulna_read_options_default();
     options.unit_m = unit_m;
+    options.extras = 1; /* of a character that is written again */
     return files_read(path, &options, content, error);
 }
 
@@ -111,8 +112,13 @@ ulna_status files_adopt(ulna_content *own, const ulna_model *model, ulna_error *
     ulna_error why;
     ulna_error_clear(&why);
     ulna_status status = ulna_clip_convert(own->model, &own->clip, model, &own->clip, &why);
-    return status != ULNA_OK ? cli_fail(error, status, "this is a motion of another skeleton: %.200s", why.message)
-                             : ULNA_OK;
+    return status != ULNA_OK
+               ? cli_fail(
+                     error, status,
+                     "this is a motion of another skeleton: %.88s. Write it as markers and solve these: 'ulna convert MOTION "
+                     "-o markers.c3d', then 'ulna solve -s SKELETON -m markers.c3d -o OUT'",
+                     why.message)
+               : ULNA_OK;
 }
 
 ulna_status files_motion(const char *path, const ulna_content *skeleton, ulna_clip *clip, json_t *notes,

@@ -19,6 +19,13 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/docs/ulna.1")
     install(FILES docs/ulna.1 DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
 endif()
 
+# The pages that help and headers name, with what they link to.
+if(EXISTS "${PROJECT_SOURCE_DIR}/docs/guide.md")
+    install(FILES README.md CHANGELOG.md LICENSE DESTINATION "${CMAKE_INSTALL_DATAROOTDIR}/doc/ulna")
+    install(DIRECTORY docs examples DESTINATION "${CMAKE_INSTALL_DATAROOTDIR}/doc/ulna"
+        FILES_MATCHING REGEX "\\.(md|svg|png|jpg|webp|c)$")
+endif()
+
 # find_package(ulna). The two libraries are exported apart: only the static one asks for our dependencies.
 install(EXPORT ulna-shared-targets NAMESPACE ulna:: DESTINATION "${package_dir}")
 install(EXPORT ulna-static-targets NAMESPACE ulna:: DESTINATION "${package_dir}")

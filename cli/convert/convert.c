@@ -22,7 +22,7 @@ typedef struct conversion {
     ulna_recording recording;
     ulna_recording made;       /* where the motion takes the markers or joints of the skeleton, once it was asked for */
     ulna_content besides;      /* the markers: what a C3D holds for another one */
-    int keeps_extras;          /* an output is a C3D */
+    int keeps_analog;          /* an output is a C3D */
     const char *skeleton_path; /* NULL: there is none */
     json_t *notes;
 } conversion;
@@ -69,7 +69,7 @@ static int read_outputs(const cli *tool, conversion *c)
         c->outputs[c->output_count++] = tool->operands[c->input_count];
     for (int i = 0; i < c->output_count && !code; i++) {
         ulna_format format = ulna_format_of_name(c->outputs[i]);
-        c->keeps_extras |= format == ULNA_FORMAT_C3D;
+        c->keeps_analog |= format == ULNA_FORMAT_C3D;
         if (format == ULNA_FORMAT_UNKNOWN)
             code = cli_usage(tool,
                              "'%s': unknown extension, which decides the format: .json, .asf, .amc, .bvh, .c3d, .trc, "
@@ -122,8 +122,10 @@ static ulna_status take(conversion *c, const char *path, ulna_content *content, 
         c->write.up = content->source.up;
         c->recording = content->recording;
         content->recording = ulna_recording_empty(NULL);
-        c->besides.extras = content->extras;
-        content->extras = NULL;
+        if (content->format == ULNA_FORMAT_C3D) {
+            c->besides.extras = content->extras;
+            content->extras = NULL;
+        }
     }
     if (content->model && !c->skeleton.model) {
         c->skeleton = *content;
@@ -141,11 +143,11 @@ static ulna_status read_file(conversion *c, const char *path, ulna_error *error)
     ulna_content content = ulna_content_empty(NULL);
     ulna_read_options options = ulna_read_options_for(c->skeleton.model ? &c->skeleton : NULL);
     options.unit_m = c->read_unit;
-    options.extras = c->keeps_extras;
+    options.extras = 1;
     ulna_status status = files_read(path, &options, &content, error);
     files_note(c->notes, path, &content.remarks);
     ulna_remarks_release(&content.remarks);
-    if (content.source.analog && !c->keeps_extras)
+    if (content.source.analog && !c->keeps_analog)
         files_note_text(c->notes, "%.200s: the analog data (%d samples per frame) is not converted", path,
                         content.source.analog);
     if (status == ULNA_OK)
@@ -247,7 +249,7 @@ static ulna_write_options options_for(const conversion *c, ulna_format format)
         options.channels = own.channels;
         options.channel_count = own.channel_count;
     }
-    options.extras = c->besides.extras;
+    options.extras = format == ULNA_FORMAT_C3D ? c->besides.extras : own.extras;
     return options;
 }
 

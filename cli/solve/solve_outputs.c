@@ -113,7 +113,7 @@ static ulna_status recorded_markers(const ulna_take *take, ulna_recording *to, u
 }
 
 /* Acclaim files go with the skeleton's own file: its joints and its units. Marker files get the solved markers, scenes
- * the recorded ones beside the skeleton. */
+ * the recorded ones beside the skeleton, but a character is written as it is. */
 static ulna_status write_file(solve_job *job, const char *path, ulna_error *error)
 {
     ulna_format format = ulna_format_of_name(path);
@@ -134,7 +134,7 @@ static ulna_status write_file(solve_job *job, const char *path, ulna_error *erro
         }
     }
     options.up = job->markers.source.up;
-    if (status == ULNA_OK && (format == ULNA_FORMAT_GLB || format == ULNA_FORMAT_GLTF))
+    if (status == ULNA_OK && (format == ULNA_FORMAT_GLB || format == ULNA_FORMAT_GLTF) && !options.extras)
         status = recorded_markers(job->take, &recorded, error);
     if (status == ULNA_OK) {
         int is_counted = cli_writing_begin(path);

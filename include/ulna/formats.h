@@ -148,7 +148,8 @@ typedef struct ulna_source {
     int analog;    /* C3D: analog samples per frame; ulna_read_options.extras reads them */
 } ulna_source;
 
-/* What a C3D file holds besides its markers: analog samples, force plates, events, other groups of parameters. */
+/* What a C3D file holds besides its markers: analog samples, force plates, events, other groups of parameters. What a glTF file holds besides
+ * its skeleton and the motion that is read: meshes, skins, materials, pictures, other nodes and animations. */
 typedef struct ulna_extras ulna_extras;
 
 /* What a file holds: a skeleton, a motion, markers. Parts that the file does not have have no frames; `model` may be NULL. */
@@ -172,7 +173,7 @@ typedef struct ulna_read_options {
     ulna_ball ball; /* joints of three rotations in the skeleton and its clip; ULNA_BALL_EULER: as in the file */
     double
         unit_m; /* metres per unit of length, whatever the file says, 1e-9 to 1e9; 0: what it says, or the usual unit */
-    int extras; /* C3D: 1: also read what it holds besides markers, to write it again */
+    int extras; /* C3D, glTF: 1: also read what it holds besides markers, or skeleton and motion, to write it again */
 } ulna_read_options;
 
 ULNA_API ulna_read_options ulna_read_options_default(void);
@@ -200,14 +201,15 @@ typedef struct ulna_write_options {
     const ulna_extras
         *extras; /* C3D: of the recording's own file, to be written along; NULL: none. Analog samples go with the
                                 * numbers of the frames: those of frames that are not written are left out. The unit is that of
-                                * this file unless unit_m says otherwise. */
+                                * this file unless unit_m says otherwise. glTF: of the skeleton's own file, which is written again, with the
+                                * motion as its first animation. */
 } ulna_write_options;
 
 ULNA_API ulna_write_options ulna_write_options_default(void); /* usual units, all digits */
 /*
  * For a file of the given format that goes with a skeleton that was read before. A file of the skeleton's own format gets its
  * unit; ASF and AMC files get unit, angles and channels of the skeleton's ASF, or the unit 0.0254 / 0.45 m if the skeleton is
- * not from an ASF. An AMC does not state its unit, only its ASF does: so writing one without a unit is refused
+ * not from an ASF; glTF gets the extras of the skeleton's glTF. An AMC does not state its unit, only its ASF does: so writing one without a unit is refused
  * (ULNA_ERR_ARGUMENT). The options refer to `skeleton`.
  */
 ULNA_API ulna_write_options ulna_write_options_for(const ulna_content *skeleton, ulna_format format);

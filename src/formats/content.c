@@ -68,7 +68,8 @@ static void release_parts(ulna_content *content)
     ulna_clip_release(&content->clip);
     ulna_recording_release(&content->recording);
     release_channels(content);
-    ulna_extras_release(content->extras);
+    if (content->extras)
+        content->extras->release(content->extras);
     content->extras = NULL;
 }
 
@@ -119,6 +120,9 @@ ulna_write_options ulna_write_options_for(const ulna_content *skeleton, ulna_for
         options.channels = skeleton->channels;
         options.channel_count = skeleton->channel_count;
     }
+    if (skeleton->extras && skeleton->extras->format == ULNA_FORMAT_GLTF &&
+        (format == ULNA_FORMAT_GLTF || format == ULNA_FORMAT_GLB))
+        options.extras = skeleton->extras;
     options.up = skeleton->source.up;
     return options;
 }

@@ -55,7 +55,11 @@ const ulna_format_row *ulna_format_row_of(ulna_format format);
 /* ULNA_ERR_FORMAT, with a list of the formats that hold one of these parts. */
 ulna_status ulna_format_fail(const char *data, size_t length, unsigned parts, ulna_error *error);
 
-void ulna_extras_release(ulna_extras *x); /* NULL is fine */
+/* What the extras of every format begin with. */
+struct ulna_extras {
+    ulna_format format;
+    void (*release)(ulna_extras *extras); /* never NULL */
+};
 
 /* As ulna_stream_read_known, for a file by name. */
 ulna_status ulna_file_read_known(const char *path, ulna_text *text, ulna_format *format, ulna_error *error);

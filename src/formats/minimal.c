@@ -1,6 +1,7 @@
 /* What a minimal build (ULNA_MINIMAL) has in place of everything that opens files or needs jansson or expat: see CMakeLists.txt. */
 #include "base/base.h"
 #include "formats/format.h"
+#include "formats/gltf/gltf_write.h"
 
 static ulna_status unsupported(ulna_error *error)
 {
@@ -70,6 +71,21 @@ ulna_status ulna_glb_read(const char *data, size_t length, const ulna_read_optio
                           ulna_error *error)
 {
     return ulna_gltf_read(data, length, options, content, error);
+}
+
+void ulna_gltf_use_source(ulna_gltf_scene *s, ulna_writing *job)
+{
+    (void)s, (void)job;
+}
+
+void ulna_gltf_into_node(const ulna_gltf_source_node *node, double place[3], double rotation[9])
+{
+    (void)node, (void)place, (void)rotation;
+}
+
+void ulna_gltf_put_source(ulna_gltf_scene *s, ulna_writer *out, int is_binary, int *has_chunk)
+{
+    (void)s, (void)out, (void)is_binary, (void)has_chunk;
 }
 
 int ulna_urdf_sniff(const char *data, size_t length)

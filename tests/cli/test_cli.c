@@ -489,16 +489,38 @@ static void drawings_are_complete(void **state)
     }
 }
 
-static int widest_line(void)
+/* But for the folder of the manual. */
+static int widest_line(const char *text)
 {
     int widest = 0;
-    for (const char *line = strstr(out, "\n\n"); line && *line; line += strcspn(line, "\n"), line += *line == '\n') {
+    for (const char *line = text; line && *line; line += strcspn(line, "\n"), line += *line == '\n') {
         int width = 0;
         for (const char *at = line; *at && *at != '\n'; at++)
             width += ((unsigned char)*at & 0xC0) != 0x80;
-        widest = width > widest ? width : widest;
+        if (strncmp(line, "  /", 3) != 0)
+            widest = width > widest ? width : widest;
     }
     return widest;
+}
+
+/* Every page of help, and what lists the methods. */
+static void help_fits_the_terminal(void **state)
+{
+    (void)state;
+    char lines[64][40] = {"help", "--help", "methods"}, name[20];
+    int count = 3;
+    assert_int_equal(ulna("help"), 0);
+    for (const char *at = strstr(out, "Commands\n"); (at = strchr(at, '\n')) && at[1] == ' ' && count < 62; at++) {
+        sscanf(at + 1, " %19s", name);
+        snprintf(lines[count++], sizeof *lines, "help %s", name);
+        snprintf(lines[count++], sizeof *lines, "%s --help", name);
+    }
+    assert_true(count > 20);
+    for (int i = 0; i < count; i++) {
+        assert_int_equal(ulna(lines[i]), 0);
+        if (widest_line(out) > 80)
+            fail_msg("ulna %s: a line has %d columns:\n%s", lines[i], widest_line(out), out);
+    }
 }
 
 static int is_plain(const char *text)
@@ -532,9 +554,9 @@ static void drawings_suit_the_terminal(void **state)
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         setenv("COLUMNS", columns[i], 1);
         assert_int_equal(ulna("info --draw human.json"), 0);
-        assert_in_range(widest_line(), 20, atoi(columns[i]));
+        assert_in_range(widest_line(strstr(out, "\n\n")), 20, atoi(columns[i]));
         assert_int_equal(ulna("info --draw --up z gate.json"), 0);
-        assert_in_range(widest_line(), atoi(columns[i]) - 26, atoi(columns[i]));
+        assert_in_range(widest_line(strstr(out, "\n\n")), atoi(columns[i]) - 26, atoi(columns[i]));
     }
 }
 
@@ -589,6 +611,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(names_are_cleaned, set_up, tear_down),
         cmocka_unit_test_setup_teardown(lines_have_no_blanks_at_their_end, set_up, tear_down),
         cmocka_unit_test_setup_teardown(drawings_are_complete, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(help_fits_the_terminal, set_up, tear_down),
         cmocka_unit_test_setup_teardown(drawings_suit_the_terminal, set_up, tear_down),
         cmocka_unit_test_setup_teardown(notes_tell_what_is_odd, set_up, tear_down),
     };

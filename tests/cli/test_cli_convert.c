@@ -175,6 +175,13 @@ static void what_does_not_fit_is_told(void **state)
     ulna_test_says(tool->out, "holds no markers: the ");
     convert(tool, "take.c3d -o other.bvh", 3);
     ulna_test_says(tool->err, "'ulna solve' computes the motion");
+
+    convert(tool, "hand out.bvh -o other.bvh", 3); /* it says what to do, and that works */
+    ulna_test_says(tool->err, "another skeleton: one skeleton has 26 bodies, the other 17. Write");
+    ulna_test_says(tool->err,
+                   "'ulna convert MOTION -o markers.c3d', then 'ulna solve -s SKELETON -m markers.c3d -o OUT'");
+    convert(tool, "out.bvh -o markers.c3d", 0);
+    assert_true(ulna_test_tool_run(tool, "solve -s human -m markers.c3d -o other.bvh") <= 1);
 }
 
 /* Values of an ASF that lists slides behind turns are written in another order than it has. */
@@ -314,6 +321,24 @@ static void a_bvh_keeps_its_unit(void **state)
         convert(tool, line, 0);
         ulna_test_tool_shell(tool, "cmp own.bvh again.bvh");
     }
+}
+
+/* As long as another program has made the file. */
+static void characters_are_written_again(void **state)
+{
+    ulna_test_tool *tool = *state;
+    convert(tool, "human.json -o own.gltf", 0);
+    ulna_test_tool_shell(
+        tool, "sed 's/\"generator\":\"Ulna\"/\"generator\":\"Tailor\",\"copyright\":\"me\"/' own.gltf >body.gltf");
+    convert(tool, "body.gltf -o same.glb -o same.bvh", 0);
+    ulna_test_tool_shell(tool, "grep -aq '\"copyright\":\"me\"' same.glb");
+    assert_int_equal(ulna_test_tool_run(tool, "solve -s same.glb -m take.c3d -o moving.glb"), 0);
+    ulna_test_tool_shell(tool,
+                         "grep -aq '\"copyright\":\"me\"' moving.glb && grep -aq '\"name\":\"motion\"' moving.glb");
+    assert_int_equal(ulna_test_tool_run(tool, "reach same.glb -t left_hand -g '0.2 1 0.3' -o pose.glb"), 0);
+    ulna_test_tool_shell(tool, "grep -aq '\"copyright\":\"me\"' pose.glb");
+    convert(tool, "same.glb take.c3d -o both.glb", 0);
+    ulna_test_says(tool->out, "markers are left out");
 }
 
 static void results_are_told_in_json(void **state)
@@ -483,6 +508,7 @@ int main(void)
         TEST(motions_keep_their_poses),
         TEST(rates_can_be_said),
         TEST(markers_keep_their_places),
+        TEST(characters_are_written_again),
         TEST(results_are_told_in_json),
         TEST(mistakes_are_told),
         TEST(recordings_are_described),

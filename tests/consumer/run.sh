@@ -32,6 +32,19 @@ if [ -x prefix/bin/ulna ]; then
     done
 fi
 
+step "the pages that help names, and those to which these link"
+if [ -x prefix/bin/ulna ]; then
+    doc=$(prefix/bin/ulna help | sed -n '/^Pages such as/{n;s/^ *//p;}')
+    [ "$doc" = "$(cd prefix/share/doc/ulna && pwd -P)" ] || fail "help says that the pages are in '$doc'"
+    { prefix/bin/ulna help; prefix/bin/ulna help --json; prefix/bin/ulna methods; cat prefix/share/man/man1/ulna.1; } |
+        sed 's/\\-/-/g' | grep -o 'docs/[a-z-]*\.md' | sort -u >pages
+    [ "$(wc -l <pages)" -gt 5 ] || fail "help names too few pages"
+    (cd "$doc" && grep -oH '](\(\.\./examples/\)*[a-zA-Z0-9_-]*\.[a-z]*' docs/*.md) | sed 's/^[^:]*:](/docs\//' | sort -u >>pages
+    while read -r page; do
+        [ -s "$doc/$page" ] || fail "$page is not installed"
+    done <pages
+fi
+
 step "only ulna_* is exported"
 nm -D --defined-only "$libraries/libulna.so" | awk '$2 != "A" { print $3 }' >exports
 grep -q '^ulna_version$' exports || fail "ulna_version is not exported"

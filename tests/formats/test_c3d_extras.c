@@ -171,13 +171,15 @@ static int assert_same_parameters(const char *name, const ulna_c3d_file *a, cons
 static int assert_same_words(const char *name, const ulna_content *a, const ulna_content *b)
 {
     int found = 0;
-    assert_true(b->extras->scale == (double)(float)a->extras->scale);
-    for (size_t i = 0; i < (size_t)a->extras->frames * (size_t)a->extras->points; i++) {
-        float word = a->extras->words[i] > 0 ? a->extras->words[i] : 0;
+    assert_true(ulna_c3d_extras_of(b->extras)->scale == (double)(float)ulna_c3d_extras_of(a->extras)->scale);
+    for (size_t i = 0;
+         i < (size_t)ulna_c3d_extras_of(a->extras)->frames * (size_t)ulna_c3d_extras_of(a->extras)->points; i++) {
+        float word = ulna_c3d_extras_of(a->extras)->words[i] > 0 ? ulna_c3d_extras_of(a->extras)->words[i] : 0;
         if (isnan(a->recording.positions[3 * i]))
             continue;
-        if (b->extras->words[i] != word)
-            fail_msg("%s: point %zu has the word %g, not %g", name, i, (double)b->extras->words[i], (double)word);
+        if (ulna_c3d_extras_of(b->extras)->words[i] != word)
+            fail_msg("%s: point %zu has the word %g, not %g", name, i, (double)ulna_c3d_extras_of(b->extras)->words[i],
+                     (double)word);
         found += word > 0;
     }
     return found;
@@ -191,7 +193,7 @@ static int check_kept(const char *name, const char *data, size_t length, int cha
     ulna_content first = read_all(data, length);
     ulna_text once = write_all(&first, 0, NULL);
     ulna_content second = read_all(once.data, once.length);
-    const ulna_extras *a = first.extras, *b = second.extras;
+    const ulna_c3d_extras *a = ulna_c3d_extras_of(first.extras), *b = ulna_c3d_extras_of(second.extras);
     if (a->per_frame != per_frame || (channels && a->channels != channels))
         fail_msg("%s: %d samples of %d channels", name, a->per_frame, a->channels);
     assert_true(b->per_frame == a->per_frame && b->channels == a->channels && b->frames == a->frames);
@@ -313,9 +315,10 @@ static void check_frames(const char *data, size_t length)
     ulna_content again = read_all(text.data, text.length);
     assert_int_equal(again.recording.first_frame, 191);
     assert_string_equal(again.recording.names[0], "renamed");
-    assert_int_equal(again.extras->frames, 50);
-    size_t samples = (size_t)whole.extras->per_frame;
-    assert_memory_equal(again.extras->samples, whole.extras->samples + 100 * samples, 50 * samples * sizeof(float));
+    assert_int_equal(ulna_c3d_extras_of(again.extras)->frames, 50);
+    size_t samples = (size_t)ulna_c3d_extras_of(whole.extras)->per_frame;
+    assert_memory_equal(ulna_c3d_extras_of(again.extras)->samples,
+                        ulna_c3d_extras_of(whole.extras)->samples + 100 * samples, 50 * samples * sizeof(float));
     ulna_text_release(&text);
 
     ulna_remarks remarks = ulna_remarks_empty(NULL); /* frames that the file does not have; another unit */

@@ -5,6 +5,7 @@
  */
 #include <jansson.h>
 
+#include "support_base64.h"
 #include "support_content.h"
 #include "support_tree.h"
 #include "ulna/kinematics.h"
@@ -249,9 +250,12 @@ static void frames_are_the_same_alone(void **state)
 
 static json_t *json_of(const ulna_text *text)
 {
-    json_t *json = json_loadb(text->data, text->length, 0, NULL);
-    assert_non_null(json);
-    return json;
+    const unsigned char *b = (const unsigned char *)text->data;
+    const size_t start = text->data[0] == 'g' ? 20 : 0;
+    json_t *root =
+        json_loadb(text->data + start, start ? (size_t)(b[12] | b[13] << 8 | b[14] << 16) : text->length, 0, NULL);
+    assert_non_null(root);
+    return root;
 }
 
 static json_t *member(json_t *list, const char *key, size_t index)
@@ -411,15 +415,235 @@ static void memory_may_fail(void **state)
     ulna_test_memory_check(&memory);
 }
 
+/* ---- the file of a skeleton, written again ------------------------------------------------------------------------ */
+
+/* A character as programs export them: an armature in centimetres that lies on its back, a matrix, a mirrored bone, a skin, a
+ * material with a picture, a camera, and two animations. The numbers are triangles' and keys'. */
+static char *character(void)
+{
+    static const float triangle[] = {0, 0, 0, 1, 0, 0, 0, 1, 0}, weights[] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0};
+    static const unsigned char joints[12] = {0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0};
+    static const float identity[] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
+    static const float times[] = {0, 0.5F, 1}, rotations[] = {0, 0, 0, 1, 0, 0.6F, 0, 0.8F, 0, 1, 0, 0};
+    static const float places[] = {0, 100, 0, 5, 100, 0, 10, 110, 0};
+    static const unsigned char
+        picture[68] = {137, 80,  78, 71, 13, 10,  26,  10, 0,   0,   0,   13,  73, 72, 68, 82, 0,  0,
+                       0,   1,   0,  0,  0,  1,   8,   4,  0,   0,   0,   181, 28, 12, 2,  0,  0,  0,
+                       11,  73,  68, 65, 84, 120, 218, 99, 100, 248, 15,  0,   1,  5,  1,  1,  39, 24,
+                       227, 102, 0,  0,  0,  0,   73,  69, 78,  68,  174, 66,  96, 130}; /* PNG, one pixel */
+    unsigned char bytes[36 + 12 + 48 + 192 + 12 + 48 + 36 + 24 + 68];
+    const struct {
+        const void *data;
+        size_t length;
+    } parts[] = {{triangle, 36}, {joints, 12},    {weights, 48}, {identity, 64}, {identity, 64}, {identity, 64},
+                 {times, 12},    {rotations, 48}, {places, 36},  {triangle, 24}, {picture, 68}};
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; used += parts[i++].length)
+        memcpy(bytes + used, parts[i].data, parts[i].length);
+    assert_int_equal(used, sizeof bytes);
+    char *data = base64(bytes, sizeof bytes), *text = malloc(strlen(data) + 8192);
+    assert_non_null(text);
+    sprintf(
+        text,
+        "{\"asset\":{\"version\":\"2.0\",\"generator\":\"Tailor\"},\"scene\":0,\"scenes\":[{\"nodes\":[0,4,5]}],\"nodes\":["
+        "{\"name\":\"Armature\",\"children\":[1],\"rotation\":[0.6,0,0,0.8],\"scale\":[0.01,0.01,0.01]},"
+        "{\"name\":\"hips\",\"children\":[2],\"translation\":[0,100,0]},"
+        "{\"name\":\"spine\",\"children\":[3],\"matrix\":[0,1,0,0,-1,0,0,0,0,0,1,0,0,20,0,1]},"
+        "{\"name\":\"arm\",\"translation\":[15,5,0],\"scale\":[-1,1,1]},"
+        "{\"name\":\"body\",\"mesh\":0,\"skin\":0},{\"name\":\"view\",\"camera\":0}],"
+        "\"cameras\":[{\"type\":\"perspective\",\"perspective\":{\"yfov\":0.7,\"znear\":0.1}}],"
+        "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0,\"JOINTS_0\":1,\"WEIGHTS_0\":2,\"TEXCOORD_0\":7},\"material\":0}]}],"
+        "\"skins\":[{\"joints\":[1,2,3],\"inverseBindMatrices\":3}],"
+        "\"materials\":[{\"name\":\"cloth\",\"emissiveTexture\":{\"index\":0}}],\"textures\":[{\"source\":0}],"
+        "\"images\":[{\"bufferView\":8,\"mimeType\":\"image/png\"}],"
+        "\"animations\":[{\"name\":\"idle\",\"channels\":[{\"sampler\":0,\"target\":{\"node\":1,\"path\":\"rotation\"}},"
+        "{\"sampler\":1,\"target\":{\"node\":1,\"path\":\"translation\"}},"
+        "{\"sampler\":0,\"target\":{\"node\":3,\"path\":\"rotation\"}}],"
+        "\"samplers\":[{\"input\":4,\"output\":5},{\"input\":4,\"output\":6}]},"
+        "{\"name\":\"zoom\",\"channels\":[{\"sampler\":0,\"target\":{\"node\":5,\"path\":\"translation\"}}],"
+        "\"samplers\":[{\"input\":4,\"output\":6}]}],\"accessors\":["
+        "{\"bufferView\":0,\"componentType\":5126,\"count\":3,\"type\":\"VEC3\",\"min\":[0,0,0],\"max\":[1,1,0]},"
+        "{\"bufferView\":1,\"componentType\":5121,\"count\":3,\"type\":\"VEC4\"},"
+        "{\"bufferView\":2,\"componentType\":5126,\"count\":3,\"type\":\"VEC4\"},"
+        "{\"bufferView\":3,\"componentType\":5126,\"count\":3,\"type\":\"MAT4\"},"
+        "{\"bufferView\":4,\"componentType\":5126,\"count\":3,\"type\":\"SCALAR\",\"min\":[0],\"max\":[1]},"
+        "{\"bufferView\":5,\"componentType\":5126,\"count\":3,\"type\":\"VEC4\"},"
+        "{\"bufferView\":6,\"componentType\":5126,\"count\":3,\"type\":\"VEC3\"},"
+        "{\"bufferView\":7,\"componentType\":5126,\"count\":3,\"type\":\"VEC2\"}],\"bufferViews\":["
+        "{\"buffer\":0,\"byteLength\":36,\"target\":34962},"
+        "{\"buffer\":0,\"byteOffset\":36,\"byteLength\":12,\"target\":34962},"
+        "{\"buffer\":0,\"byteOffset\":48,\"byteLength\":48,\"target\":34962},{\"buffer\":0,\"byteOffset\":96,\"byteLength\":192},"
+        "{\"buffer\":0,\"byteOffset\":288,\"byteLength\":12},{\"buffer\":0,\"byteOffset\":300,\"byteLength\":48},"
+        "{\"buffer\":0,\"byteOffset\":348,\"byteLength\":36},"
+        "{\"buffer\":0,\"byteOffset\":384,\"byteLength\":24,\"target\":34962},"
+        "{\"buffer\":0,\"byteOffset\":408,\"byteLength\":68}],"
+        "\"buffers\":[{\"byteLength\":476,\"uri\":\"data:application/octet-stream;base64,%s\"}]}",
+        data);
+    free(data);
+    return text;
+}
+
+static ulna_content read_whole(const char *data, size_t length)
+{
+    ulna_content content = ulna_content_empty(NULL);
+    ulna_read_options options = ulna_read_options_default();
+    ulna_error error = {0};
+    options.extras = 1;
+    if (ulna_content_read(data, length, ULNA_FORMAT_UNKNOWN, &options, &content, &error) != ULNA_OK)
+        fail_msg("%s", error.message);
+    assert_non_null(content.extras);
+    return content;
+}
+
+static const char *animation_name(const json_t *root, size_t index)
+{
+    return json_string_value(json_object_get(json_array_get(json_object_get(root, "animations"), index), "name"));
+}
+
+static void assert_same_parts(const json_t *a, const json_t *b)
+{
+    static const char *const keys[] = {"scenes", "cameras", "meshes", "skins", "materials", "textures", "images"};
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+        if (!json_equal(json_object_get(a, keys[k]), json_object_get(b, keys[k])))
+            fail_msg("the %s are not the same", keys[k]);
+}
+
+static void characters_keep_their_looks(void **state)
+{
+    (void)state;
+    char *source = character();
+    const ulna_text given = {.data = source, .length = strlen(source)};
+    json_t *before = json_of(&given);
+    for (int kind = 0; kind < 2; kind++) {
+        const ulna_format format = kind ? ULNA_FORMAT_GLTF : ULNA_FORMAT_GLB;
+        ulna_content first = read_whole(source, given.length);
+        ulna_write_options options = ulna_write_options_for(&first, format);
+        assert_ptr_equal(options.extras, first.extras);
+
+        /* the motion that the file has is not added once more */
+        ulna_text same = written(format, first.model, &first.clip, NULL, &options, NULL);
+        json_t *after = json_of(&same), *original = json_deep_copy(before);
+        if (!kind) /* the numbers are in the chunk behind */
+            json_object_del(json_array_get(json_object_get(original, "buffers"), 0), "uri");
+        assert_true(json_equal(original, after));
+        json_decref(original);
+        json_decref(after);
+        ulna_text_release(&same);
+
+        /* another motion, twice: it replaces that of the first time; from there as binary, or as text */
+        ulna_remarks remarks = ulna_remarks_empty(NULL);
+        ulna_clip clip = smooth_clip(first.model, 50);
+        ulna_text once = written(format, first.model, &clip, NULL, &options, &remarks);
+        assert_remark(&remarks, -1, "the motion is the first animation, 'motion'; 2 others of the skeleton's file");
+        ulna_remarks_release(&remarks);
+        for (int round = 0; round < 3; round++) {
+            ulna_content again = read_whole(once.data, once.length);
+            after = json_of(&once);
+            assert_same_parts(before, after);
+            assert_int_equal(json_array_size(json_object_get(after, "animations")), 3);
+            assert_string_equal(animation_name(after, 0), "motion");
+            assert_string_equal(animation_name(after, 2), "zoom");
+            assert_int_equal(again.clip.frame_count, clip.frame_count);
+            assert_true(again.clip.frame_seconds == clip.frame_seconds);
+            double off = difference(first.model, &clip, again.model, &again.clip);
+            if (!(off < 1e-6))
+                fail_msg("%g off", off);
+            ulna_text_release(&once);
+            ulna_clip_release(&clip);
+            clip = smooth_clip(first.model, 20 + round);
+            options = ulna_write_options_for(&again, round ? ULNA_FORMAT_GLTF : ULNA_FORMAT_GLB);
+            once = written(round ? ULNA_FORMAT_GLTF : ULNA_FORMAT_GLB, first.model, &clip, NULL, &options, NULL);
+            json_decref(after);
+            ulna_content_release(&again);
+        }
+        ulna_text_release(&once);
+        ulna_clip_release(&clip);
+        ulna_content_release(&first);
+    }
+    json_decref(before);
+    free(source);
+}
+
+static void what_cannot_be_kept_is_listed(void **state)
+{
+    (void)state;
+    char *source = character();
+    ulna_content first = read_whole(source, strlen(source));
+    ulna_write_options options = ulna_write_options_for(&first, ULNA_FORMAT_GLB);
+    ulna_model *other;
+    ulna_remarks remarks = ulna_remarks_empty(NULL);
+    assert_int_equal(ulna_sample_create("hand", NULL, &other, NULL), ULNA_OK);
+    ulna_text text = written(ULNA_FORMAT_GLB, other, NULL, NULL, &options, &remarks);
+    assert_remark(&remarks, -1, "its 1 meshes, 1 skins, 1 materials, 1 pictures and 2 animations are left out");
+    ulna_text_release(&text);
+    ulna_remarks_release(&remarks);
+    ulna_model_destroy(other);
+
+    ulna_test_rng rng = ulna_test_rng_seed(8);
+    ulna_recording r = random_recording(&rng, 2, 2);
+    remarks = ulna_remarks_empty(NULL);
+    text = written(ULNA_FORMAT_GLB, first.model, &first.clip, &r, &options, &remarks);
+    assert_remark(&remarks, -1, "2 markers are left out");
+    ulna_text_release(&text);
+    ulna_remarks_release(&remarks);
+    ulna_recording_release(&r);
+    ulna_content_release(&first);
+    free(source);
+
+    /* C3D and glTF do not take each other's */
+    ulna_model *model;
+    assert_int_equal(ulna_sample_create("hand", NULL, &model, NULL), ULNA_OK);
+    text = written(ULNA_FORMAT_GLB, model, NULL, NULL, NULL, NULL);
+    ulna_content own = content_of(text.data, text.length, ULNA_FORMAT_GLB, NULL);
+    assert_null(own.extras);
+    ulna_content_release(&own);
+    ulna_text_release(&text);
+    ulna_model_destroy(model);
+}
+
+static void memory_for_a_character_may_fail(void **state)
+{
+    (void)state;
+    char *source = character();
+    const size_t length = strlen(source);
+    for (long fail_at = 0;; fail_at++) {
+        ulna_test_memory memory = {.fail_at = -1};
+        ulna_allocator allocator = ulna_test_allocator(&memory);
+        ulna_content content = ulna_content_empty(&allocator);
+        ulna_read_options options = ulna_read_options_default();
+        ulna_error error = {0};
+        ulna_text text = ulna_text_empty(NULL);
+        ulna_sink sink = ulna_text_sink(&text);
+        options.extras = 1;
+        memory.fail_at = fail_at;
+        ulna_status status = ulna_content_read(source, length, ULNA_FORMAT_GLTF, &options, &content, &error);
+        if (status == ULNA_OK) {
+            content.clip.frame_seconds = 0.01;
+            ulna_write_options writing = ulna_write_options_for(&content, ULNA_FORMAT_GLB);
+            status =
+                ulna_content_write(ULNA_FORMAT_GLB, content.model, &content.clip, NULL, &writing, &sink, NULL, &error);
+        }
+        assert_true(status == (memory.failed ? ULNA_ERR_MEMORY : ULNA_OK));
+        ulna_text_release(&text);
+        ulna_content_release(&content);
+        ulna_test_memory_check(&memory);
+        if (!memory.failed) {
+            assert_true(fail_at > 30);
+            break;
+        }
+    }
+    free(source);
+}
+
 /* ---- files for the validator ------------------------------------------------------------------------------------ */
 
-static void save(const char *folder, const char *name, const ulna_model *model, const ulna_clip *clip,
-                 const ulna_recording *recording)
+static void save_with(const char *folder, const char *name, const ulna_model *model, const ulna_clip *clip,
+                      const ulna_recording *recording, const ulna_write_options *options)
 {
     static const char *const endings[] = {"glb", "gltf"};
     for (int kind = 0; kind < 2; kind++) {
         char path[512];
-        ulna_text text = written(kind ? ULNA_FORMAT_GLTF : ULNA_FORMAT_GLB, model, clip, recording, NULL, NULL);
+        ulna_text text = written(kind ? ULNA_FORMAT_GLTF : ULNA_FORMAT_GLB, model, clip, recording, options, NULL);
         snprintf(path, sizeof path, "%s/%s.%s", folder, name, endings[kind]);
         FILE *file = fopen(path, "wb");
         assert_non_null(file);
@@ -429,9 +653,36 @@ static void save(const char *folder, const char *name, const ulna_model *model, 
     }
 }
 
+static void save(const char *folder, const char *name, const ulna_model *model, const ulna_clip *clip,
+                 const ulna_recording *recording)
+{
+    save_with(folder, name, model, clip, recording, NULL);
+}
+
+/* As it is, with another motion, and from the binary file of that. */
+static void save_character(const char *folder)
+{
+    char *source = character();
+    ulna_content first = read_whole(source, strlen(source));
+    ulna_clip clip = smooth_clip(first.model, 50);
+    ulna_write_options options = ulna_write_options_for(&first, ULNA_FORMAT_GLB);
+    save_with(folder, "character", first.model, NULL, NULL, &options);
+    save_with(folder, "character-moving", first.model, &clip, NULL, &options);
+    ulna_text binary = written(ULNA_FORMAT_GLB, first.model, &clip, NULL, &options, NULL);
+    ulna_content again = read_whole(binary.data, binary.length);
+    options = ulna_write_options_for(&again, ULNA_FORMAT_GLB);
+    save_with(folder, "character-again", again.model, &first.clip, NULL, &options);
+    ulna_content_release(&again);
+    ulna_text_release(&binary);
+    ulna_clip_release(&clip);
+    ulna_content_release(&first);
+    free(source);
+}
+
 static void write_files(void **state)
 {
     const char *folder = *state;
+    save_character(folder);
     ulna_test_rng rng = ulna_test_rng_seed(21);
     for (int i = 0; ulna_sample_name(i); i++) {
         char name[64];
@@ -473,6 +724,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(refused_writing),
         cmocka_unit_test(sinks_may_fail),
         cmocka_unit_test(memory_may_fail),
+        cmocka_unit_test(characters_keep_their_looks),
+        cmocka_unit_test(what_cannot_be_kept_is_listed),
+        cmocka_unit_test(memory_for_a_character_may_fail),
     };
     if (argc == 3 && strcmp(argv[1], "--write") == 0) {
         const struct CMUnitTest files[] = {cmocka_unit_test_prestate(write_files, argv[2])};

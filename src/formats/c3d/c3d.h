@@ -155,7 +155,8 @@ typedef struct ulna_c3d_data {
 } ulna_c3d_data;
 
 /* All as a PC with floats writes it. */
-struct ulna_extras {
+typedef struct ulna_c3d_extras {
+    ulna_extras base;
     ulna_allocator allocator;
     int points, first_frame;
     double frame_seconds, unit_m; /* of the points */
@@ -170,7 +171,13 @@ struct ulna_extras {
     char has_group[ULNA_C3D_OWN_GROUPS], has_screen, has_gen_scale;
     int longest_gap;
     unsigned char events[ULNA_C3D_EVENT_BYTES]; /* of the header; the key is 0 if it has none */
-};
+} ulna_c3d_extras;
+
+/* NULL if they are those of another format. */
+static inline const ulna_c3d_extras *ulna_c3d_extras_of(const ulna_extras *extras)
+{
+    return extras && extras->format == ULNA_FORMAT_C3D ? (const ulna_c3d_extras *)extras : NULL;
+}
 
 ulna_status ulna_c3d_read_extras(const ulna_c3d_file *file, const ulna_c3d_parameters *p, const ulna_c3d_data *data,
                                  ulna_content *content);

@@ -49,7 +49,7 @@ static ulna_word name_of(const ulna_c3d_file *file, const ulna_c3d_entry *e)
     return (ulna_word){(const char *)file->data + e->name, e->length};
 }
 
-static void note_parameter(ulna_extras *x, int group, ulna_word name)
+static void note_parameter(ulna_c3d_extras *x, int group, ulna_word name)
 {
     x->has_screen |=
         group == ULNA_C3D_POINT && (ulna_word_is_like(name, "X_SCREEN") || ulna_word_is_like(name, "Y_SCREEN"));
@@ -140,7 +140,7 @@ static ulna_status append_description(const ulna_c3d_file *file, size_t at, size
     return status == ULNA_OK && length ? ulna_text_append(to, (const char *)file->data + at + 1, length) : status;
 }
 
-static ulna_status keep_group(const ulna_c3d_file *file, const ulna_c3d_entry *e, int number, ulna_extras *x)
+static ulna_status keep_group(const ulna_c3d_file *file, const ulna_c3d_entry *e, int number, ulna_c3d_extras *x)
 {
     size_t end = e->next ? e->next : file->section_end, text = description_at(file, e->link + 2, end);
     if (number < ULNA_C3D_OWN_GROUPS)
@@ -149,7 +149,7 @@ static ulna_status keep_group(const ulna_c3d_file *file, const ulna_c3d_entry *e
     return status == ULNA_OK ? append_description(file, e->link + 2, text, &x->groups) : status;
 }
 
-static ulna_status keep_parameter(const ulna_c3d_file *file, const ulna_c3d_entry *e, int number, ulna_extras *x,
+static ulna_status keep_parameter(const ulna_c3d_file *file, const ulna_c3d_entry *e, int number, ulna_c3d_extras *x,
                                   group_map *map)
 {
     ulna_c3d_parameter p;
@@ -171,7 +171,7 @@ static ulna_status keep_parameter(const ulna_c3d_file *file, const ulna_c3d_entr
 }
 
 /* Groups first, each once, then parameters in their order. */
-static ulna_status keep_entries(const ulna_c3d_file *file, ulna_extras *x)
+static ulna_status keep_entries(const ulna_c3d_file *file, ulna_c3d_extras *x)
 {
     group_map map = {{0}, 0, 0};
     char is_kept[MOST_GROUPS + 1] = {0};
@@ -213,7 +213,7 @@ static float sample_of(const unsigned char *from, int processor, int is_real, in
 }
 
 static ulna_status keep_samples(const ulna_c3d_file *file, const ulna_c3d_parameters *p, const ulna_c3d_data *data,
-                                ulna_extras *x)
+                                ulna_c3d_extras *x)
 {
     size_t word = data->is_real ? 4 : 2, points = 4 * word * (size_t)data->points, width = (size_t)data->analog;
     int no_sign = is_unsigned(file, p);
@@ -230,7 +230,7 @@ static ulna_status keep_samples(const ulna_c3d_file *file, const ulna_c3d_parame
 }
 
 /* The fourth word of each point. */
-static ulna_status keep_words(const ulna_c3d_file *file, const ulna_c3d_data *data, ulna_extras *x)
+static ulna_status keep_words(const ulna_c3d_file *file, const ulna_c3d_data *data, ulna_c3d_extras *x)
 {
     size_t word = data->is_real ? 4 : 2, points = (size_t)data->points;
     x->scale = data->scale;
@@ -246,7 +246,7 @@ static ulna_status keep_words(const ulna_c3d_file *file, const ulna_c3d_data *da
 }
 
 /* How many channels the samples of a frame are of: what is stated, if it divides them. */
-static void count_channels(const ulna_c3d_file *file, const ulna_c3d_parameters *p, ulna_extras *x)
+static void count_channels(const ulna_c3d_file *file, const ulna_c3d_parameters *p, ulna_c3d_extras *x)
 {
     double stated = ulna_c3d_number(file, &p->analog_used);
     x->channels = stated >= 1 && stated <= x->per_frame ? (int)stated : x->per_frame;
@@ -259,7 +259,7 @@ static void count_channels(const ulna_c3d_file *file, const ulna_c3d_parameters 
 
 /* ---- events of the header ------------------------------------------------------------------------------------------ */
 
-static void keep_header(const ulna_c3d_file *file, ulna_extras *x)
+static void keep_header(const ulna_c3d_file *file, ulna_c3d_extras *x)
 {
     const unsigned char *from = file->data + ULNA_C3D_AT_EVENTS;
     x->longest_gap = ulna_c3d_word(file->data + ULNA_C3D_AT_GAP, file->processor);
@@ -274,16 +274,29 @@ static void keep_header(const ulna_c3d_file *file, ulna_extras *x)
 
 /* ---- all of it ---------------------------------------------------------------------------------------------------- */
 
+static void release_extras(ulna_extras *extras)
+{
+    ulna_c3d_extras *x = (ulna_c3d_extras *)extras;
+    const ulna_allocator allocator = x->allocator;
+    ulna_release(&allocator, x->samples, (size_t)x->frames, (size_t)x->per_frame * sizeof *x->samples);
+    ulna_release(&allocator, x->words, (size_t)x->frames, (size_t)x->points * sizeof *x->words);
+    ulna_text_release(&x->groups);
+    ulna_text_release(&x->parameters);
+    ulna_release(&allocator, x, 1, sizeof *x);
+}
+
 ulna_status ulna_c3d_read_extras(const ulna_c3d_file *file, const ulna_c3d_parameters *p, const ulna_c3d_data *data,
                                  ulna_content *content)
 {
     const ulna_allocator *allocator = &content->remarks.allocator;
-    ulna_extras *x = ulna_allocate(allocator, 1, sizeof *x);
+    ulna_c3d_extras *x = ulna_allocate(allocator, 1, sizeof *x);
     if (!x)
         return ULNA_ERR_MEMORY;
-    content->extras = x;
-    *x = (ulna_extras){
-        .allocator = *allocator, .groups = ulna_text_empty(allocator), .parameters = ulna_text_empty(allocator)};
+    content->extras = &x->base;
+    *x = (ulna_c3d_extras){.base = {ULNA_FORMAT_C3D, release_extras},
+                           .allocator = *allocator,
+                           .groups = ulna_text_empty(allocator),
+                           .parameters = ulna_text_empty(allocator)};
     x->first_frame = content->recording.first_frame;
     x->points = data->points;
     x->frames = data->frames;
@@ -298,16 +311,4 @@ ulna_status ulna_c3d_read_extras(const ulna_c3d_file *file, const ulna_c3d_param
     if (status == ULNA_OK)
         status = keep_words(file, data, x);
     return status == ULNA_OK ? keep_entries(file, x) : status;
-}
-
-void ulna_extras_release(ulna_extras *x)
-{
-    if (!x)
-        return;
-    const ulna_allocator allocator = x->allocator;
-    ulna_release(&allocator, x->samples, (size_t)x->frames, (size_t)x->per_frame * sizeof *x->samples);
-    ulna_release(&allocator, x->words, (size_t)x->frames, (size_t)x->points * sizeof *x->words);
-    ulna_text_release(&x->groups);
-    ulna_text_release(&x->parameters);
-    ulna_release(&allocator, x, 1, sizeof *x);
 }

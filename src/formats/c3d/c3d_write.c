@@ -155,9 +155,9 @@ typedef struct c3d_job {
     double unit, rate, scale;
     uint32_t first, frames; /* number of the first frame, and how many */
     uint32_t data_block;
-    char up;                    /* 0: not said */
-    const ulna_extras *extras;  /* NULL: none */
-    uint32_t channels, samples; /* analog: how many, and samples of each per frame */
+    char up;                       /* 0: not said */
+    const ulna_c3d_extras *extras; /* NULL: none */
+    uint32_t channels, samples;    /* analog: how many, and samples of each per frame */
     double analog_rate;
     int left_out;     /* parameters for which there was no room */
     int force_plates; /* number of their group; 0: none */
@@ -171,7 +171,7 @@ static void put_screen(c3d_bytes *b, char up)
     put_text(b, POINT, "Y_SCREEN", y);
 }
 
-static void put_groups(c3d_bytes *b, const ulna_extras *extras)
+static void put_groups(c3d_bytes *b, const ulna_c3d_extras *extras)
 {
     static const char *const names[ULNA_C3D_OWN_GROUPS] = {"", "POINT", "TRIAL", "ANALOG"};
     for (int g = POINT; g < ULNA_C3D_OWN_GROUPS; g++)
@@ -207,7 +207,7 @@ static size_t next_entry(const char *data, size_t at)
 }
 
 /* Where the force plates' group is among those that are kept: its number, 0 without. */
-static int find_force_plates(const ulna_extras *x)
+static int find_force_plates(const ulna_c3d_extras *x)
 {
     for (size_t at = 0; at < x->groups.length; at = next_entry(x->groups.data, at))
         if (ulna_word_is_like(name_of(x->groups.data + at), "FORCE_PLATFORM"))
@@ -340,7 +340,7 @@ static double scale_of(const ulna_recording *r, double unit)
 /* Residual and cameras of a point of the other file, or 0. */
 static float word_of(const c3d_job *job, int frame, int marker)
 {
-    const ulna_extras *x = job->extras;
+    const ulna_c3d_extras *x = job->extras;
     long long at = x ? (long long)job->recording->first_frame - x->first_frame + frame : -1;
     int is_known = x && x->words && x->points == job->recording->marker_count && at >= 0 && at < x->frames;
     float word = is_known ? x->words[(size_t)at * (size_t)x->points + (size_t)marker] : 0;
@@ -385,7 +385,7 @@ static unsigned char *take_bytes(frame_buffer *b, size_t size)
 /* The samples of a frame; zeros for a frame that the other file does not have. Returns 1 for such a frame. */
 static int put_samples(frame_buffer *b, const c3d_job *job, int frame)
 {
-    const ulna_extras *x = job->extras;
+    const ulna_c3d_extras *x = job->extras;
     size_t width = (size_t)job->channels * job->samples;
     long long at = (long long)job->recording->first_frame - x->first_frame + frame;
     int is_known = at >= 0 && at < x->frames;
@@ -424,7 +424,7 @@ static ulna_status write_frames(const ulna_writing *w, const c3d_job *job)
 static ulna_status check(const ulna_writing *w, ulna_error *error)
 {
     const ulna_recording *r = w->recording;
-    const ulna_extras *extras = w->options->extras;
+    const ulna_c3d_extras *extras = ulna_c3d_extras_of(w->options->extras);
     if (r->marker_count == 0 && !(extras && extras->per_frame))
         return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "C3D holds markers, but there are none to write");
     if (r->marker_count > WORD_LIMIT)
@@ -460,7 +460,7 @@ static ulna_status put_all(c3d_job *job, c3d_bytes *header, c3d_bytes *parameter
 /* Analog channels, if the words of the header can count them. */
 static void set_analog(const ulna_writing *w, c3d_job *job)
 {
-    const ulna_extras *x = job->extras;
+    const ulna_c3d_extras *x = job->extras;
     job->samples = 1;
     job->analog_rate = job->rate;
     if (!x || !x->per_frame)
@@ -480,7 +480,7 @@ static void set_analog(const ulna_writing *w, c3d_job *job)
 static c3d_job job_of(const ulna_writing *w, double unit)
 {
     const ulna_recording *r = w->recording;
-    const ulna_extras *x = w->options->extras;
+    const ulna_c3d_extras *x = ulna_c3d_extras_of(w->options->extras);
     char up = w->options->up;
     c3d_job job = {.recording = r,
                    .unit = unit,
@@ -510,7 +510,7 @@ static void remark_on_extras(const ulna_writing *w, const c3d_job *job)
 ulna_status ulna_c3d_write(const ulna_writing *writing, ulna_error *error)
 {
     const ulna_recording *r = writing->recording;
-    const ulna_extras *extras = writing->options->extras;
+    const ulna_c3d_extras *extras = ulna_c3d_extras_of(writing->options->extras);
     double unit, usual = extras && ulna_length_unit_name(extras->unit_m) ? extras->unit_m : 1e-3;
     ulna_status status = ulna_named_unit(writing, "C3D", usual, &unit, error);
     if (status == ULNA_OK)

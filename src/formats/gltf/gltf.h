@@ -27,6 +27,8 @@ enum {
     ULNA_GLTF_FLOAT
 };
 
+#define ULNA_GLTF_GENERATOR "Ulna" /* what our files say of their program */
+
 /* Nodes that are markers say so in their "extras": a point of a body, or one of a recording. */
 #define ULNA_GLTF_MARKER_KEY "ulna_marker"
 #define ULNA_GLTF_MARKER_BODY "body"

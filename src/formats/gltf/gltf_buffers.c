@@ -105,8 +105,7 @@ static ulna_status decode_buffer(const ulna_gltf *g, const ulna_json_node *uri_n
     return ULNA_OK;
 }
 
-/* Buffers are looked at when something needs them: a skeleton is there without the file of its mesh. */
-static ulna_status open_buffer(const ulna_gltf *g, const ulna_json_node *node, int index)
+ulna_status ulna_gltf_open_buffer(const ulna_gltf *g, const ulna_json_node *node, int index)
 {
     ulna_gltf_buffer *buffer = &g->buffer[index];
     ulna_json_node uri;
@@ -162,7 +161,7 @@ static ulna_status open_view(const ulna_gltf *g, const ulna_json_node *accessor,
     if (status != ULNA_OK)
         return status;
     ulna_json_node buffer_node = ulna_json_element(&g->buffers, (size_t)buffer);
-    status = open_buffer(g, &buffer_node, buffer);
+    status = ulna_gltf_open_buffer(g, &buffer_node, buffer);
     if (status != ULNA_OK)
         return status;
     size_t have = g->buffer[buffer].length;

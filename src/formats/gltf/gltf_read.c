@@ -75,6 +75,8 @@ static ulna_status read_json(ulna_gltf *g, const char *text, size_t length)
         status = ulna_gltf_choose_nodes(g);
     if (status == ULNA_OK)
         status = ulna_gltf_build(g);
+    if (status == ULNA_OK && g->options->extras)
+        status = ulna_gltf_keep_source(g);
     if (status != ULNA_OK && g->error && g->json_start) { /* of a binary file only bytes can be told */
         g->error->line = g->error->column = 0;
         if (g->error->byte >= 0)

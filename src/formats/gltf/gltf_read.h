@@ -116,6 +116,8 @@ ulna_status ulna_gltf_need_index(const ulna_json_node *object, const char *key, 
 /* The accessor whose index is member `key` of the object; it must have so many components. */
 ulna_status ulna_gltf_accessor(ulna_gltf *g, const ulna_json_node *object, const char *key, int components,
                                ulna_gltf_array *array);
+/* Buffers are looked at when something needs them: a skeleton is there without the file of its mesh. */
+ulna_status ulna_gltf_open_buffer(const ulna_gltf *g, const ulna_json_node *node, int index);
 /* One component of an element; integers that are normalized become -1 .. 1 or 0 .. 1. */
 double ulna_gltf_value(const ulna_gltf_array *array, size_t element, int component);
 /* Member of an object that must be a list if it is there. */
@@ -136,6 +138,11 @@ ulna_status ulna_gltf_choose_grid(ulna_gltf *g, unsigned flag, size_t width, uln
 /* Three or four numbers in frame `frame`; a rotation is a unit quaternion. ULNA_ERR_NUMBER if they are none. */
 ulna_status ulna_gltf_sample(const ulna_gltf *g, const ulna_gltf_track *track, const ulna_gltf_grid *grid, int frame,
                              double *value);
+
+/* ---- gltf_source.c ---------------------------------------------------------------------------------------------- */
+
+/* Keeps the file in content->extras, unless Ulna wrote all that is in it. */
+ulna_status ulna_gltf_keep_source(const ulna_gltf *g);
 
 /* ---- gltf_model.c ----------------------------------------------------------------------------------------------- */
 

@@ -10,7 +10,7 @@
 
 #include "base/base.h"
 #include "formats/format.h"
-#include "formats/gltf/gltf_write.h"
+#include "formats/gltf/gltf_source.h"
 
 /* ---- numbers ---------------------------------------------------------------------------------------------------- */
 
@@ -297,11 +297,27 @@ static int turn_quickly(const quick_turns *turns, const ulna_joint_plan *plan, c
     return 1;
 }
 
+/* As the skeleton's own file has it: what differs from that moves. */
+static void rest_source(ulna_gltf_rest *rest, const ulna_gltf_source_node *node)
+{
+    const double back[4] = {-node->half_turn[0], -node->half_turn[1], -node->half_turn[2], node->half_turn[3]};
+    double rotation[4];
+    ulna_quaternion_multiply(node->rotation, back, rotation);
+    for (int i = 0; i < 3; i++)
+        rest->translation[i] = (float)node->translation[i];
+    for (int i = 0; i < 4; i++)
+        rest->rotation[i] = (float)rotation[i];
+}
+
 static void rest_body(ulna_gltf_scene *s, int index, const ulna_joint_plan *plan)
 {
     const ulna_body *body = &s->model->body[index];
     ulna_gltf_rest *rest = &s->rest[index];
     double place[3], rotation[9], quaternion[4], rounded[3];
+    if (s->source) {
+        rest_source(rest, s->source_node[index]);
+        return;
+    }
     place_body(body, plan, s->model->rest + body->coordinate, place, rotation);
     ulna_rotation_to_quaternion(rotation, quaternion);
     ulna_gltf_round_place(s, place, rest->translation);
@@ -331,6 +347,8 @@ static void follow_frame(ulna_gltf_scene *s, int index, const ulna_joint_plan *p
 {
     double place[3], rotation[9], quaternion[4], rest[3];
     place_body(&s->model->body[index], plan, q, place, rotation);
+    if (s->source)
+        ulna_gltf_into_node(s->source_node[index], place, rotation);
     ulna_rotation_to_quaternion(rotation, quaternion);
     ulna_gltf_round_place(s, place, to_place);
     round_rotation(quaternion, near, to_rotation);
@@ -351,7 +369,7 @@ static void follow_body(ulna_gltf_scene *s, int index, const ulna_joint_plan *pl
     const ulna_clip *clip = s->job->clip;
     const float *at_rest = s->rest[index].rotation;
     quick_turns quick;
-    int is_quick = find_turns(&s->model->body[index], plan, &quick);
+    int is_quick = !s->source && find_turns(&s->model->body[index], plan, &quick);
     frames->translations = frames->does_rotate = 0;
     for (int f = 0; f < clip->frame_count && s->status == ULNA_OK; f++) {
         const double *q = ulna_clip_frame(clip, f) + s->model->body[index].coordinate;
@@ -371,7 +389,7 @@ static void follow_body(ulna_gltf_scene *s, int index, const ulna_joint_plan *pl
 static void add_body_tracks(ulna_gltf_scene *s, int index, const body_frames *frames, int times)
 {
     size_t count = (size_t)s->job->clip->frame_count;
-    int node = ulna_gltf_body_node(index);
+    int node = s->source ? s->source_node[index]->node : ulna_gltf_body_node(index);
     if (frames->does_rotate)
         add_channel(s, (ulna_gltf_channel){.node = node,
                                            .path = "rotation",
@@ -479,7 +497,7 @@ static void add_bodies(ulna_gltf_scene *s)
     size_t count = clip ? (size_t)clip->frame_count : 0;
     body_frames frames = {.places = ulna_allocate(&s->allocator, count + 1, 3 * sizeof(float)),
                           .rotations = ulna_allocate(&s->allocator, count + 1, 4 * sizeof(float))};
-    int times = 0;
+    int times = 0, is_first = 1;
     if (!list_markers(s) || !frames.places || !frames.rotations)
         fail(s, ULNA_ERR_MEMORY, "no memory for the bodies");
     else if (clip) {
@@ -489,6 +507,8 @@ static void add_bodies(ulna_gltf_scene *s)
     }
     for (int b = 0; b < s->body_count && s->status == ULNA_OK; b++) {
         ulna_joint_plan plan;
+        if (s->source && !s->source_node[b])
+            continue;
         s->status = ulna_joint_resolve(&s->model->joint[b], &plan, s->error);
         if (s->status != ULNA_OK)
             break;
@@ -496,11 +516,12 @@ static void add_bodies(ulna_gltf_scene *s)
         if (!clip)
             continue;
         follow_body(s, b, &plan, &frames);
-        if (b == 0)
+        if (is_first)
             frames.does_rotate = 1; /* one track at least, so that the frames are not lost */
+        is_first = 0;
         add_body_tracks(s, b, &frames, times);
     }
-    if (s->status == ULNA_OK) {
+    if (s->status == ULNA_OK && !s->source) {
         add_bind_matrices(s);
         s->size = size_of(s);
     }
@@ -591,9 +612,9 @@ void ulna_gltf_scene_fill(ulna_gltf_scene *s)
         add_bodies(s);
     if (s->recording && s->status == ULNA_OK)
         add_recording(s);
-    if (s->model && s->status == ULNA_OK)
+    if (s->model && !s->source && s->status == ULNA_OK)
         ulna_gltf_add_bones(s);
-    if (s->marker_count + s->recorded_count > 0 && s->status == ULNA_OK)
+    if (s->marker_count + s->recorded_count > 0 && !s->source && s->status == ULNA_OK)
         ulna_gltf_add_sphere(s);
     while (s->status == ULNA_OK && s->length % 4)
         ulna_gltf_put_integer(s, 0, 1);
@@ -609,5 +630,6 @@ void ulna_gltf_scene_release(ulna_gltf_scene *s)
     ulna_release(&s->allocator, s->rest, (size_t)s->body_count + 1, sizeof *s->rest);
     ulna_release(&s->allocator, s->first_marker, (size_t)s->body_count + 1, sizeof *s->first_marker);
     ulna_release(&s->allocator, s->next_marker, (size_t)s->marker_count + 1, sizeof *s->next_marker);
+    ulna_release(&s->allocator, s->source_node, (size_t)s->body_count + 1, sizeof(const ulna_gltf_source_node *));
     ulna_release(&s->allocator, s->recorded_place, (size_t)s->recorded_count + 1, sizeof *s->recorded_place);
 }

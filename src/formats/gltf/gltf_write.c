@@ -10,7 +10,7 @@
 
 #include "base/base.h"
 #include "formats/format.h"
-#include "formats/gltf/gltf_write.h"
+#include "formats/gltf/gltf_source.h"
 #include "formats/markers.h"
 #include "formats/text/text_writer.h"
 
@@ -190,7 +190,7 @@ static void put_skin(const ulna_gltf_scene *s, ulna_writer *out)
 
 /* ---- the animation ---------------------------------------------------------------------------------------------- */
 
-static void put_animation(const ulna_gltf_scene *s, ulna_writer *out)
+void ulna_gltf_put_animation(const ulna_gltf_scene *s, ulna_writer *out)
 {
     const ulna_clip *clip = s->model ? s->job->clip : NULL;
     if (!s->channel_count)
@@ -201,8 +201,9 @@ static void put_animation(const ulna_gltf_scene *s, ulna_writer *out)
                    s->channel[i].node, s->channel[i].path);
     ulna_put(out, "],\"samplers\":[");
     for (size_t i = 0; i < s->channel_count; i++)
-        ulna_print(out, "%s\n{\"input\":%d,\"interpolation\":\"%s\",\"output\":%d}", i ? "," : "", s->channel[i].times,
-                   s->channel[i].is_step ? "STEP" : "LINEAR", s->channel[i].values);
+        ulna_print(out, "%s\n{\"input\":%zu,\"interpolation\":\"%s\",\"output\":%zu}", i ? "," : "",
+                   s->first_accessor + (size_t)s->channel[i].times, s->channel[i].is_step ? "STEP" : "LINEAR",
+                   s->first_accessor + (size_t)s->channel[i].values);
     ulna_put(out, "],\"extras\":{");
     if (clip)
         ulna_print(out, "\"" ULNA_GLTF_CLIP_KEY "\":[%g,%d]", s->clip_s, clip->first_frame);
@@ -219,13 +220,13 @@ static const char *kind_of(int components)
     return components == 1 ? "SCALAR" : components == 3 ? "VEC3" : components == 4 ? "VEC4" : "MAT4";
 }
 
-static void put_accessors(const ulna_gltf_scene *s, ulna_writer *out)
+void ulna_gltf_put_accessors(const ulna_gltf_scene *s, ulna_writer *out)
 {
     ulna_put(out, ",\n\"accessors\":[");
     for (size_t i = 0; i < s->slice_count; i++) {
         const ulna_gltf_slice *slice = &s->slice[i];
-        ulna_print(out, "%s\n{\"bufferView\":%zu,\"componentType\":%d%s,\"count\":%zu,\"type\":\"%s\"", i ? "," : "", i,
-                   slice->type, slice->is_normalized ? ",\"normalized\":true" : "", slice->count,
+        ulna_print(out, "%s\n{\"bufferView\":%zu,\"componentType\":%d%s,\"count\":%zu,\"type\":\"%s\"", i ? "," : "",
+                   s->first_view + i, slice->type, slice->is_normalized ? ",\"normalized\":true" : "", slice->count,
                    kind_of(slice->components));
         if (slice->has_bounds) {
             put_floats(out, "min", slice->low, slice->components);
@@ -236,8 +237,8 @@ static void put_accessors(const ulna_gltf_scene *s, ulna_writer *out)
     ulna_put(out, "],\n\"bufferViews\":[");
     for (size_t i = 0; i < s->slice_count; i++) {
         const ulna_gltf_slice *slice = &s->slice[i];
-        ulna_print(out, "%s\n{\"buffer\":0,\"byteOffset\":%zu,\"byteLength\":%zu", i ? "," : "", slice->offset,
-                   slice->length);
+        ulna_print(out, "%s\n{\"buffer\":%d,\"byteOffset\":%zu,\"byteLength\":%zu", i ? "," : "", s->buffer,
+                   s->buffer_start + slice->offset, slice->length);
         if (slice->target)
             ulna_print(out, ",\"target\":%d", slice->target);
         ulna_put(out, "}");
@@ -246,7 +247,7 @@ static void put_accessors(const ulna_gltf_scene *s, ulna_writer *out)
 }
 
 /* The buffer: what was kept of it, or made once more and written on the way. */
-static void put_numbers(ulna_gltf_scene *s, ulna_writer *out, int is_base64)
+void ulna_gltf_put_numbers(ulna_gltf_scene *s, ulna_writer *out, int is_base64)
 {
     if (s->kept.length == s->length) {
         ulna_gltf_put_kept(s, out, is_base64);
@@ -259,9 +260,12 @@ static void put_numbers(ulna_gltf_scene *s, ulna_writer *out, int is_base64)
                              .recording = s->recording,
                              .allocator = s->allocator,
                              .error = s->error,
+                             .source = s->source,
+                             .source_node = s->source_node,
                              .out = out,
                              .is_base64 = is_base64};
     ulna_gltf_scene_fill(&again);
+    again.source_node = NULL; /* it is not its own */
     ulna_gltf_scene_release(&again);
     if (s->status == ULNA_OK)
         s->status = again.status;
@@ -269,19 +273,24 @@ static void put_numbers(ulna_gltf_scene *s, ulna_writer *out, int is_base64)
 
 /* ---- both kinds of files ---------------------------------------------------------------------------------------- */
 
-static void put_json(ulna_gltf_scene *s, ulna_writer *out, int is_binary)
+static void put_json(ulna_gltf_scene *s, ulna_writer *out, int is_binary, int *has_chunk)
 {
-    ulna_put(out, "{\"asset\":{\"version\":\"2.0\",\"generator\":\"Ulna\"}");
+    *has_chunk = s->length > 0;
+    if (s->source) {
+        ulna_gltf_put_source(s, out, is_binary, has_chunk);
+        return;
+    }
+    ulna_put(out, "{\"asset\":{\"version\":\"2.0\",\"generator\":\"" ULNA_GLTF_GENERATOR "\"}");
     put_nodes(s, out);
     put_meshes(s, out);
     put_skin(s, out);
-    put_animation(s, out);
+    ulna_gltf_put_animation(s, out);
     if (s->slice_count) {
-        put_accessors(s, out);
+        ulna_gltf_put_accessors(s, out);
         ulna_print(out, ",\n\"buffers\":[{\"byteLength\":%zu", s->length);
         if (!is_binary) {
             ulna_put(out, ",\"uri\":\"data:application/octet-stream;base64,");
-            put_numbers(s, out, 1);
+            ulna_gltf_put_numbers(s, out, 1);
             ulna_put(out, "\"");
         }
         ulna_put(out, "}]");
@@ -296,10 +305,18 @@ static void put_word(ulna_writer *out, size_t value)
     ulna_put_bytes(out, bytes, sizeof bytes);
 }
 
-static void put_glb(ulna_gltf_scene *s, const ulna_text *json, ulna_writer *out)
+/* What a binary file has before the numbers that are added. */
+static void put_source_numbers(const ulna_gltf_scene *s, ulna_writer *out)
 {
-    size_t padding = (4 - json->length % 4) % 4, text = json->length + padding, numbers = s->length;
-    size_t total = ULNA_GLB_HEADER + ULNA_GLB_CHUNK + text + (numbers ? ULNA_GLB_CHUNK + numbers : 0);
+    const size_t length = s->source->bin.length;
+    ulna_put_bytes(out, s->source->bin.data, length);
+    ulna_put_bytes(out, "\0\0\0", s->buffer_start - length);
+}
+
+static void put_glb(ulna_gltf_scene *s, const ulna_text *json, int has_chunk, ulna_writer *out)
+{
+    size_t padding = (4 - json->length % 4) % 4, text = json->length + padding, numbers = s->buffer_start + s->length;
+    size_t total = ULNA_GLB_HEADER + ULNA_GLB_CHUNK + text + (has_chunk ? ULNA_GLB_CHUNK + numbers : 0);
     if (total > UINT32_MAX) {
         s->status = ulna_fail(s->error, ULNA_ERR_LIMIT, "a GLB file has at most 4 GiB");
         return;
@@ -311,10 +328,12 @@ static void put_glb(ulna_gltf_scene *s, const ulna_text *json, ulna_writer *out)
     put_word(out, ULNA_GLB_JSON);
     ulna_put_bytes(out, json->data, json->length);
     ulna_put_bytes(out, "   ", padding);
-    if (numbers) {
+    if (has_chunk) {
         put_word(out, numbers);
         put_word(out, ULNA_GLB_BIN);
-        put_numbers(s, out, 0);
+        if (s->buffer_start)
+            put_source_numbers(s, out);
+        ulna_gltf_put_numbers(s, out, 0);
     }
 }
 
@@ -323,12 +342,13 @@ static void put_file(ulna_gltf_scene *s, int is_binary)
     ulna_text json = ulna_text_empty(&s->allocator);
     ulna_sink sink = ulna_text_sink(&json);
     ulna_writer out;
+    int has_chunk;
     ulna_writer_start(&out, is_binary ? &sink : s->job->sink);
-    put_json(s, &out, is_binary);
+    put_json(s, &out, is_binary, &has_chunk);
     ulna_status written = ulna_writer_finish(&out, "the glTF file", s->status == ULNA_OK ? s->error : NULL);
     if (is_binary && written == ULNA_OK && s->status == ULNA_OK) {
         ulna_writer_start(&out, s->job->sink);
-        put_glb(s, &json, &out);
+        put_glb(s, &json, has_chunk, &out);
         written = ulna_writer_finish(&out, "the GLB file", s->status == ULNA_OK ? s->error : NULL);
     }
     if (s->status == ULNA_OK)
@@ -362,14 +382,18 @@ static ulna_status write_scene(const ulna_writing *writing, int is_binary, ulna_
         writing->recording && writing->recording->marker_count > 0 ? writing->recording : NULL;
     if (!writing->model && !recording)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "a glTF file needs a skeleton or markers");
+    ulna_writing job = *writing;
     ulna_gltf_scene s = {
-        .job = writing,
+        .job = &job,
         .model = writing->model,
         .recording = recording,
         .allocator = ulna_allocator_or_default(writing->model ? &writing->model->allocator : &recording->allocator),
         .error = error};
     s.kept = ulna_text_empty(&s.allocator);
-    ulna_gltf_scene_fill(&s);
+    if (s.model && writing->options->extras)
+        ulna_gltf_use_source(&s, &job);
+    if (s.status == ULNA_OK)
+        ulna_gltf_scene_fill(&s);
     if (s.status == ULNA_OK)
         put_file(&s, is_binary);
     if (s.status == ULNA_OK)

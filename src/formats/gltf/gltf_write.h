@@ -4,6 +4,7 @@
  *   gltf_scene.c   numbers: transforms at rest, tracks of the animation, bind matrices
  *   gltf_shapes.c  what is there to see: bones and the sphere of a marker
  *   gltf_write.c   the JSON, and both kinds of files
+ *   gltf_source.c  instead of all this: the file of the skeleton, with the motion in it
  *
  * Nodes, in this order: one that holds all; the bodies; the markers of the model; one that holds the recorded markers, and
  * these; the mesh of the bones.
@@ -42,6 +43,9 @@ typedef struct ulna_gltf_rest {
     double world_place[3], world_rotation[9];
 } ulna_gltf_rest;
 
+typedef struct ulna_gltf_source ulna_gltf_source;
+typedef struct ulna_gltf_source_node ulna_gltf_source_node;
+
 typedef struct ulna_gltf_scene {
     const ulna_writing *job;
     const ulna_model *model;         /* NULL if there is none */
@@ -72,12 +76,34 @@ typedef struct ulna_gltf_scene {
     int bind;                   /* slice of the inverse bind matrices */
     int bones[4];               /* slices: POSITION, JOINTS_0, WEIGHTS_0, indices; the first -1 if there is no mesh */
     int sphere[3];              /* POSITION, NORMAL, indices; the first -1 likewise */
+
+    const ulna_gltf_source *source; /* the skeleton's own file, which is written with the motion; NULL: none */
+    const ulna_gltf_source_node **source_node; /* of each body; NULL if it has none */
+    size_t first_view, first_accessor;         /* numbers of what is added, and where it is */
+    int buffer;
+    size_t buffer_start;
 } ulna_gltf_scene;
 
 static inline int ulna_gltf_body_node(int body)
 {
     return 1 + body;
 }
+
+/* ---- gltf_write.c ----------------------------------------------------------------------------------------------- */
+
+void ulna_gltf_put_animation(const ulna_gltf_scene *s, ulna_writer *out);
+void ulna_gltf_put_accessors(const ulna_gltf_scene *s, ulna_writer *out);
+/* The bytes of the buffer. */
+void ulna_gltf_put_numbers(ulna_gltf_scene *s, ulna_writer *out, int is_base64);
+
+/* ---- gltf_source.c ---------------------------------------------------------------------------------------------- */
+
+/* Takes the file from the options if the model is that of the file; else a remark lists what is left out. */
+void ulna_gltf_use_source(ulna_gltf_scene *s, ulna_writing *job);
+/* From the frame of the parent body to the node's own transform: its translation in units of the file, its rotation. */
+void ulna_gltf_into_node(const ulna_gltf_source_node *node, double place[3], double rotation[9]);
+/* The JSON of the file, and whether a chunk of numbers belongs to it. */
+void ulna_gltf_put_source(ulna_gltf_scene *s, ulna_writer *out, int is_binary, int *has_chunk);
 
 static inline int ulna_gltf_marker_node(const ulna_gltf_scene *s, int marker)
 {
