@@ -32,6 +32,26 @@ static int is_missing_motion(const char *path)
     return is_motion && access(path, F_OK) != 0;
 }
 
+/* Without --skeleton: a skeleton among the recordings, whose -s was forgotten, and options that are about a skeleton. */
+static int check_unnamed(const cli *tool)
+{
+    static const char *const about[] = {"reference", "skeleton-unit"};
+    const char *attach = cli_value(tool, "attach");
+    for (int i = 0; i < tool->operand_count; i++) {
+        unsigned holds = ulna_format_reads(ulna_format_of_name(tool->operands[i]));
+        const char *other = solve_take(tool, 0) != tool->operands[i] ? solve_take(tool, 0) : solve_take(tool, 1);
+        if (holds & ULNA_HOLDS_SKELETON)
+            return cli_usage(tool, "'%s' is no recording, but may be the skeleton: 'ulna solve -s %s -m %s'?",
+                             tool->operands[i], tool->operands[i], other ? other : "RECORDING");
+    }
+    if (attach && strcmp(attach, "names") != 0)
+        return cli_usage(tool, "--attach %s is about a skeleton: give that too, with --skeleton", attach);
+    for (size_t i = 0; i < sizeof about / sizeof *about; i++)
+        if (cli_value(tool, about[i]))
+            return cli_usage(tool, "--%s is about a skeleton: give that too, with --skeleton", about[i]);
+    return CLI_DONE;
+}
+
 static int read_paths(const cli *tool, solve_job *job)
 {
     job->skeleton_path = cli_value(tool, "skeleton");
@@ -42,14 +62,15 @@ static int read_paths(const cli *tool, solve_job *job)
     job->is_forced = cli_value(tool, "no-checks") != NULL;
     if (job->subject && cli_value(tool, "all-subjects"))
         return cli_usage(tool, "--subject names one person, --all-subjects solves all of them: give one of these");
-    if ((!job->skeleton_path || !*job->skeleton_path) && tool->operand_count == 2) {
-        ulna_format first = ulna_format_of_name(tool->operands[0]);
-        int skeleton = first == ULNA_FORMAT_C3D || first == ULNA_FORMAT_TRC; /* the second, behind the recording */
-        return cli_usage(tool, "--skeleton FILE is needed: 'ulna solve -s %s -m %s'?", tool->operands[skeleton],
-                         tool->operands[!skeleton]);
+    if (job->skeleton_path && !*job->skeleton_path)
+        return cli_usage(tool, "--skeleton needs the name of a file, or of a built-in skeleton");
+    job->is_unnamed = !job->skeleton_path;
+    if (job->is_unnamed) {
+        int code = check_unnamed(tool);
+        if (code)
+            return code;
+        job->skeleton_path = SOLVE_UNNAMED;
     }
-    if (!job->skeleton_path || !*job->skeleton_path)
-        return cli_usage(tool, "--skeleton FILE is needed: the skeleton to solve");
     const char *constraints = cli_value(tool, "constraints");
     int from_stdin = (strcmp(job->skeleton_path, "-") == 0) + (constraints && strcmp(constraints, "-") == 0);
     for (int i = 0; i == 0 || solve_take(tool, i); i++) {
