@@ -628,6 +628,7 @@ const cli_command calibrate_command = {
     .examples = "ulna calibrate -s s.asf -m t.c3d -o a.csv\tbones by the names of the markers\n"
                 "ulna solve -s s.asf -m t.c3d -a a.csv -o t.amc\tsolve the take with the result\n"
                 "ulna calibrate -s s.asf -m t1.c3d t2.c3d -o a.csv\tone calibration for two takes of a session\n"
-                "ulna calibrate -s s.asf -m t.c3d --symmetric --model-out s.json -o a.csv\tbone lengths too",
+                "ulna calibrate -s s.asf -m t.c3d --symmetric --model-out s.json -o a.csv\tbone lengths too\n"
+                "ulna calibrate -m t.c3d --model-out s.json -o a.csv\tthe built-in human, scaled",
     .run = calibrate_main,
 };

@@ -58,7 +58,7 @@ void solve_skeleton_text(const solve_job *job, char *text, size_t size)
         length = snprintf(text, size, "the built-in %s, since no --skeleton was given", SOLVE_UNNAMED);
     if (job->is_unnamed && !isnan(job->size))
         snprintf(text + length, size - (size_t)length,
-                 "; its bones are as long as this person's seem to be, %.2f times its own together", job->size);
+                 "; bone lengths as the take shows them, in all %.2f times its own", job->size);
 }
 
 void solve_axes_sentence(const ulna_take *take, char *text, size_t size)

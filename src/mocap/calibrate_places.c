@@ -153,7 +153,7 @@ ulna_status ulna_places_choose(const ulna_take_options *options, ulna_places_cho
     size_t known = named ? named->set.count : 0, has = own && can_be_named ? own->set.count : 0;
     if (status != ULNA_OK)
         ulna_fail(error, status, "no memory for a take");
-    else if (2 * has < known || (can_be_named && !ulna_model_marker_count(o.model)))
+    else if (2 * has < known || (can_be_named && !has && !ulna_model_marker_count(o.model)))
         choice->is_calibration_needed = 1;
     else if (has && known >= has) /* else markers would be lost whose names nobody knows */
         status = compare(own, named, choice, error);

@@ -400,6 +400,34 @@ static void markers_of_another_person_are_calibrated(void **state)
     ulna_test_tool_shell(tool, "test ! -e out/calibration/human.csv");
 }
 
+/* Recorded people: neither the built-in human's own markers nor a skeleton are needed, and the error is that of skin. */
+static void recorded_people(void **state)
+{
+    ulna_test_tool *tool = *state;
+    static const char *const files[] = {
+        "cmu/02_01.c3d",
+        "hdm05/HDM_dg_03-05_02_120.c3d",
+        "hdm05/HDM_dg_06-03_03_120.c3d",
+        "c3d/s09_PlugInC3D.c3d",
+        "c3d/btk_PiG_Motion3_FF.c3d",
+        "c3d/btk_PiG_Calibration3_FF.c3d",
+        "trc/formats/osim_walking5.c3d",
+        "trc/gait2354/subject01_walk1.trc",
+        "trc/gait2354/subject01_static.trc",
+    };
+    ulna_test_need_data(NULL);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        for (int way = 0; way < 2; way++) {
+            char line[600];
+            snprintf(line, sizeof line, "%s -m '%s/%s'", way ? "-s human" : "", ulna_test_data_dir(), files[i]);
+            json_t *object = solve(tool, line, 0);
+            assert_below(number(object, "rms_typical_mm"), 8);
+            if (!way) /* nobody of them is a child, or a giant */
+                assert_near(number(object, "person_to_skeleton"), 1.03, 0.12);
+            json_decref(object);
+        }
+}
+
 /* ---- tables that cannot be right ---------------------------------------------------------------------------------------------- */
 
 static void tables_in_other_units(void **state)
@@ -455,6 +483,7 @@ int main(void)
         TEST(no_skeleton_for_key_points),
         TEST(markers_of_another_person_are_calibrated),
         TEST(tables_in_other_units),
+        TEST(recorded_people),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
