@@ -496,8 +496,9 @@ static int load_constraints(solve_job *job, ulna_error *error)
 
 int solve_load(solve_job *job)
 {
-    static int (*const steps[])(solve_job *, ulna_error *) = {load_markers, load_reference,        load_compared,
-                                                              make_take,    load_limits_and_start, load_constraints};
+    static int (*const steps[])(solve_job *, ulna_error *) = {
+        load_markers,  load_reference,        make_take, /* from here on the skeleton may be scaled to the person */
+        load_compared, load_limits_and_start, load_constraints};
     ulna_error error;
     int code = CLI_DONE;
     ulna_error_clear(&error);
