@@ -148,12 +148,13 @@ ulna_status ulna_places_choose(const ulna_take_options *options, ulna_places_cho
     ulna_status status = ulna_take_create(&o, &own, &why);
     if (status == ULNA_ERR_MEMORY)
         return ulna_fail(error, status, "%s", why.message);
-    int can_be_named = own ? !own->keypoints : status == ULNA_ERR_MODEL || status == ULNA_ERR_ARGUMENT;
+    choice->is_calibration_needed = status == ULNA_ERR_MODEL; /* no markers of its own, no key points */
+    int can_be_named = own ? !own->keypoints : status == ULNA_ERR_ARGUMENT;
     status = can_be_named ? create_named(&o, own ? own->axes : NULL, &named) : ULNA_OK;
-    size_t known = named ? named->set.count : 0, has = own && can_be_named ? own->set.count : 0;
+    size_t known = named ? named->set.count : 0, has = own ? own->set.count : 0;
     if (status != ULNA_OK)
         ulna_fail(error, status, "no memory for a take");
-    else if (2 * has < known || (can_be_named && !has && !ulna_model_marker_count(o.model)))
+    else if (2 * has < known)
         choice->is_calibration_needed = 1;
     else if (has && known >= has) /* else markers would be lost whose names nobody knows */
         status = compare(own, named, choice, error);
