@@ -50,7 +50,7 @@ static void advise_unit(const ulna_take *take, const doubt_advice *advice, char 
         snprintf(text, size, ", and you gave --input-unit %s: is it %s?", given, recording);
     else if (advice->is_skeleton_unit_given)
         snprintf(text, size, ", and you gave --skeleton-unit %s: is it %s?", given, skeleton);
-    else if (take->size_ratio < ULNA_OTHER_PERSON && take->size_ratio > 1 / ULNA_OTHER_PERSON)
+    else if (!advice->finds_lengths && take->size_ratio < ULNA_OTHER_PERSON && take->size_ratio > 1 / ULNA_OTHER_PERSON)
         snprintf(text, size, " (--input-unit, --skeleton-unit; calibrate --symmetric finds bone lengths)");
     else if (advice->skeleton->format == ULNA_FORMAT_BVH)
         snprintf(text, size,

@@ -41,19 +41,23 @@ static ulna_status read_stdin(const ulna_read_options *options, ulna_content *co
     return status;
 }
 
+ulna_status files_built_in(const char *name, ulna_content *content, ulna_error *error)
+{
+    ulna_status status = ulna_sample_create(name, NULL, &content->model, error);
+    if (status == ULNA_OK) {
+        content->format = ULNA_FORMAT_MODEL_JSON;
+        content->source = (ulna_source){.unit_m = 1, .up = 'y'};
+    }
+    return status;
+}
+
 ulna_status files_read(const char *path, const ulna_read_options *options, ulna_content *content, ulna_error *error)
 {
     if (strcmp(path, "-") == 0)
         return read_stdin(options, content, error);
-    ulna_status status =
-        access(path, F_OK) == 0 ? ULNA_ERR_ARGUMENT : ulna_sample_create(path, NULL, &content->model, error);
-    if (status == ULNA_ERR_ARGUMENT) /* no built-in skeleton */
-        return ulna_content_load(path, options, content, error);
-    if (status != ULNA_OK)
-        return status;
-    content->format = ULNA_FORMAT_MODEL_JSON;
-    content->source = (ulna_source){.unit_m = 1, .up = 'y'};
-    return ULNA_OK;
+    if (access(path, F_OK) != 0 && files_built_in(path, content, NULL) == ULNA_OK)
+        return ULNA_OK;
+    return ulna_content_load(path, options, content, error);
 }
 
 static ulna_status fail_kind(const char *wanted, const ulna_content *content, ulna_error *error)
@@ -148,7 +152,14 @@ ulna_status files_markers(const char *path, double unit_m, ulna_content *content
     ulna_status status = read_in_unit(path, unit_m, content, error);
     if (status == ULNA_ERR_STATE && ulna_format_of_name(path) == ULNA_FORMAT_AMC)
         return cli_fail(error, ULNA_ERR_PARSE,
-                        "a recording of markers is needed, but this file (AMC) holds joint values");
+                        "a recording of markers is needed, but this file (AMC) holds joint values: `ulna convert "
+                        "SKELETON.asf %.100s -o joints.c3d` writes where the skeleton's markers or joints are",
+                        path);
+    if (status == ULNA_OK && content->recording.marker_count < 1 && content->clip.frame_count > 0 && content->model)
+        return cli_fail(error, ULNA_ERR_PARSE,
+                        "a recording of markers is needed, but this file (%s) is an animation: `ulna convert %.100s -o "
+                        "joints.c3d` writes where its joints are, as markers",
+                        ulna_format_text(content->format), path);
     if (status == ULNA_OK && (content->recording.marker_count < 1 || content->recording.frame_count < 1))
         status = content->recording.marker_count < 1
                      ? fail_kind("a recording of markers", content, error)

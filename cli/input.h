@@ -14,6 +14,8 @@
 int files_needs_skeleton(const char *path);
 /* Whatever it holds; or the built-in skeleton of that name where there is no such file. */
 ulna_status files_read(const char *path, const ulna_read_options *options, ulna_content *content, ulna_error *error);
+/* A built-in skeleton, whatever files there are. */
+ulna_status files_built_in(const char *name, ulna_content *content, ulna_error *error);
 /* A file that holds a skeleton. `unit_m`: metres per unit of length, whatever the file says; 0: what it says. */
 ulna_status files_skeleton(const char *path, double unit_m, ulna_content *content, ulna_error *error);
 /* A motion of that skeleton; one that brings its own, as BVH does, must have the same bones. */

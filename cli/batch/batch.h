@@ -145,6 +145,7 @@ int take_files_are_there(const char *output, const json_t *line);
 
 /* Where the markers of a take are on the skeleton. */
 typedef struct take_markers {
+    const char *skeleton;      /* "": the built-in human, scaled to the person */
     const char *table;         /* "": none */
     const json_t *calibration; /* whose table it is; NULL: it was there */
 } take_markers;
@@ -168,11 +169,14 @@ char *take_make_slot(const batch_setup *setup, int slot);
 
 /* ---- calibrations that takes share: calibration.c -------------------------------------------------------------------------- */
 
-/* Finds offsets for a group, unless somebody has. */
+/* The skeleton of a take; the built-in human for those that have none. */
+ulna_status batch_load_skeleton(const char *path, double unit_m, ulna_content *skeleton);
+/* Finds offsets for a group, and for takes without a skeleton how long the built-in human's bones are, unless somebody has. */
 json_t *calibration_find(const batch_setup *setup, const batch_plan *plan, const batch_calibration *group, int slot);
 /* What is kept of it, of whatever inputs it was made; NULL: nothing. */
 json_t *calibration_record(const char *output, const batch_calibration *group);
-/* Of its table (".csv") or its record (".json"); free() it. */
+/* Of its table (".csv"), its record (".json"), or the skeleton of a session that has none (BATCH_SKELETON); free() it. */
+#define BATCH_SKELETON "~skeleton.json" /* a single ~ is in no name of a group */
 char *calibration_path(const char *output, const batch_calibration *group, const char *ending);
 
 /* ---- where the markers are: placement.c -------------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 #include "cli/batch/batch.h"
 #include "cli/batch/command.h"
 #include "cli/calibrate/calibrate.h"
+#include "cli/solve/solve.h"
 #include "src/base/algorithms.h"
 
 /* Takes that a calibration uses; more, where these are short. */
@@ -24,32 +25,65 @@ char *calibration_path(const char *output, const batch_calibration *group, const
     return path;
 }
 
-/* A skeleton with markers of its own, key points, and joints of the skeleton need none. */
-static int is_calibration_needed(const batch_take *take)
+ulna_status batch_load_skeleton(const char *path, double unit_m, ulna_content *skeleton)
 {
-    ulna_content skeleton = ulna_content_empty(NULL), markers = ulna_content_empty(NULL);
-    ulna_take *found = NULL;
-    int is_needed = 1;
-    if (files_skeleton(take->skeleton, 0, &skeleton, NULL) == ULNA_OK)
-        is_needed = !ulna_model_marker_count(skeleton.model);
-    if (is_needed && skeleton.model && files_markers(take->path, 0, &markers, NULL) == ULNA_OK) {
-        ulna_take_options options = ulna_take_options_for(&skeleton, &markers);
-        if (ulna_take_create(&options, &found, NULL) == ULNA_OK)
-            is_needed = !found->keypoints && !found->joints;
+    return *path ? files_skeleton(path, unit_m, skeleton, NULL) : files_built_in(SOLVE_UNNAMED, skeleton, NULL);
+}
+
+/* As `ulna solve` chooses: not for key points, nor for a skeleton with this person's markers. 0 if the take cannot be read. */
+static int choose_places(const batch_take *take, const solve_job *job, const ulna_content *skeleton, int *is_needed)
+{
+    ulna_content markers = ulna_content_empty(NULL);
+    int is_read = files_markers(take->path, job->markers_unit, &markers, NULL) == ULNA_OK;
+    if (is_read) {
+        ulna_places_choice choice = {.is_calibration_needed = 1};
+        ulna_take_options options = ulna_take_options_for(skeleton, &markers);
+        options.subject = job->subject;
+        axes_apply(&job->axes, &options);
+        if (!*take->skeleton)
+            choice.is_calibration_needed = !solve_has_keypoints(&options);
+        else
+            (void)ulna_places_choose(&options, &choice, NULL);
+        *is_needed = choice.is_calibration_needed;
     }
-    ulna_take_destroy(found);
     ulna_content_release(&markers);
+    return is_read;
+}
+
+/* The largest take that can be read decides; where none can, they say so themselves. */
+static int is_calibration_needed(const batch_plan *plan, const batch_calibration *group)
+{
+    const batch_take *first = &plan->takes[group->takes[0]];
+    ulna_content skeleton = ulna_content_empty(NULL);
+    command_line line = command_begin("solve");
+    solve_job job = {0};
+    int is_needed = 1, is_decided = 0;
+    command_add_pair(&line, "-s", *first->skeleton ? first->skeleton : SOLVE_UNNAMED);
+    command_add_pair(&line, "-m", first->path);
+    if (command_add_options(&line, first->shared) && !command_parse(&line) && !solve_read_options(&line.tool, &job) &&
+        batch_load_skeleton(first->skeleton, job.skeleton_unit, &skeleton) == ULNA_OK) {
+        for (int i = 0; i < group->take_count && !is_decided; i++)
+            is_decided = choose_places(&plan->takes[group->takes[i]], &job, &skeleton, &is_needed);
+        if (!is_decided)
+            is_needed = !*first->skeleton || !ulna_model_marker_count(skeleton.model);
+    }
     ulna_content_release(&skeleton);
+    command_end(&line);
     return is_needed;
 }
 
-/* `ulna calibrate` with these takes of the plan, to `path`. The exit code of its parsing; command_end it. */
-static int make_command(const batch_plan *plan, const int *takes, int count, const char *path, command_line *line)
+/* What a calibration leaves, in the order in which it is written: the record comes last, and where it is, so are the others. */
+enum { TABLE, SKELETON, RECORD, FILES };
+
+/* `ulna calibrate` with these takes of the plan. The exit code of its parsing; command_end it. */
+static int make_command(const batch_plan *plan, const int *takes, int count, const char *const paths[FILES],
+                        command_line *line)
 {
     const batch_take *take = &plan->takes[takes[0]];
     *line = command_begin("calibrate");
     command_add_pair(line, "-s", take->skeleton);
-    command_add_pair(line, "-o", path);
+    command_add_pair(line, "-o", paths[TABLE]);
+    command_add_pair(line, "--model-out", *take->skeleton ? "" : paths[SKELETON]);
     command_add_pair(line, "--threads", "1");
     (void)command_add_options(line, take->shared);
     command_add_pair(line, "-m", take->path);
@@ -61,31 +95,33 @@ static int make_command(const batch_plan *plan, const int *takes, int count, con
 /* Of all takes that may be calibrated with, also of those that will be left out: once one of them is mended, the key is another. */
 static void find_key(const batch_plan *plan, const batch_calibration *group, char key[20])
 {
+    static const char *const nowhere[FILES] = {"", "", ""};
     command_line line;
     key[0] = 0;
-    if (!make_command(plan, group->takes, group->take_count, "", &line))
+    if (!make_command(plan, group->takes, group->take_count, nowhere, &line))
         command_key(&line, key);
     command_end(&line);
 }
 
-static json_t *calibrate_with(const batch_plan *plan, const int *takes, int count, const char *path)
+static json_t *calibrate_with(const batch_plan *plan, const int *takes, int count, const char *const paths[FILES])
 {
     json_t *object = json_object(), *row = NULL;
     command_line line;
-    int code = make_command(plan, takes, count, path, &line);
+    int code = make_command(plan, takes, count, paths, &line), is_unnamed = !*plan->takes[takes[0]].skeleton;
     if (!code)
         code = calibrate_run(&line.tool, object);
-    if (json_object_get(object, "output")) { /* also where the takes do not quite agree */
-        row = json_pack("{s:s, s:O}", "status", "done", "calibration", object);
+    if (json_object_get(object, "output") && (!is_unnamed || json_object_get(object, "model"))) {
+        row =
+            json_pack("{s:s, s:O}", "status", "done", "calibration", object); /* also if the takes do not quite agree */
         json_object_del(object, "output"); /* which is where it was, not where it will be */
+        json_object_del(object, "model");
     } else if (code == CLI_USAGE)
         row = take_failed("usage", "%s", line.refusal.message);
     else {
-        json_t *table = cli_json_text(path);
+        const char *file = json_string_value(json_object_get(object, "file"));
         row = take_failure_of(object);
-        if (json_equal(json_object_get(object, "file"), table))
+        if (file && (strcmp(file, paths[TABLE]) == 0 || strcmp(file, paths[SKELETON]) == 0))
             put_flag(row, "is_output", 1);
-        json_decref(table);
     }
     json_decref(object);
     command_end(&line);
@@ -156,12 +192,19 @@ static int leave_out_unread(session *s, const batch_take *take, files_kept *kept
 static void choose_alike(session *s, const batch_calibration *group)
 {
     int frames = 0;
+    char keys[BATCH_CALIBRATION_TAKES]
+             [20]; /* of their bytes: copies say nothing new, and `ulna calibrate` refuses them */
     s->count = 0;
     for (int i = 0; i < group->take_count && (s->count < TOGETHER || frames < SHORT); i++) {
         const batch_take *take = &s->plan->takes[group->takes[i]];
         if (is_left_out(s, take))
             continue;
-        int more = 0;
+        int more = 0, same = 0;
+        command_file_key(take->path, keys[s->count]);
+        while (strcmp(keys[same], keys[s->count]) != 0)
+            same++;
+        if (same < s->count)
+            continue;
         files_kept kept = files_keep(take->path);
         if (!leave_out_unread(s, take, &kept)) {
             if (!s->count) {
@@ -179,11 +222,11 @@ static void choose_alike(session *s, const batch_calibration *group)
 
 /* After a failure of all together, which does not say whose fault it is: those that fail by themselves are left out of the next. 0: none
  * does, such as where they do not go together. */
-static int leave_out_refused(session *s, const char *path, json_t *together)
+static int leave_out_refused(session *s, const char *const paths[FILES], json_t *together)
 {
     int refused = 0;
     for (int i = 0; i < s->count && !s->passing; i++) {
-        json_t *alone = s->count > 1 ? calibrate_with(s->plan, &s->takes[i], 1, path) : json_incref(together);
+        json_t *alone = s->count > 1 ? calibrate_with(s->plan, &s->takes[i], 1, paths) : json_incref(together);
         if (!row_is(alone, "done")) {
             leave_out(s, &s->plan->takes[s->takes[i]], alone, is_passing(alone));
             refused++;
@@ -193,20 +236,18 @@ static int leave_out_refused(session *s, const char *path, json_t *together)
     return refused;
 }
 
-static json_t *find_offsets(const batch_plan *plan, const batch_calibration *group, const char *path)
+static json_t *find_offsets(const batch_plan *plan, const batch_calibration *group, const char *const paths[FILES])
 {
     session s = {.plan = plan, .left_out = json_array()};
     json_t *row = NULL;
-    int is_needed = is_calibration_needed(&plan->takes[group->takes[0]]), goes_on = is_needed;
+    int is_needed = is_calibration_needed(plan, group), goes_on = is_needed;
     while (goes_on) {
         choose_alike(&s, group);
-        if (s.count && s.takes[0] != group->takes[0]) /* the largest could not tell */
-            is_needed = is_calibration_needed(&plan->takes[s.takes[0]]);
-        goes_on = is_needed && s.count && !s.passing;
+        goes_on = s.count && !s.passing;
         if (goes_on) {
             json_decref(row);
-            row = calibrate_with(plan, s.takes, s.count, path);
-            goes_on = !row_is(row, "done") && !is_passing(row) && leave_out_refused(&s, path, row);
+            row = calibrate_with(plan, s.takes, s.count, paths);
+            goes_on = !row_is(row, "done") && !is_passing(row) && leave_out_refused(&s, paths, row);
         }
     }
     if (s.passing || !is_needed || !s.count) {
@@ -224,23 +265,25 @@ static json_t *find_offsets(const batch_plan *plan, const batch_calibration *gro
     return row;
 }
 
-/* From the slot to their places. Where there is a record, there is its table: an older one goes first, the new one comes last. */
-static json_t *keep_calibration(json_t *row, const char *const made[2], const char *const places[2])
+/* From the slot to their places. Where there is a record, there is what it tells of: an older one goes first, the new one comes last. */
+static json_t *keep_calibration(json_t *row, const char *const made[FILES], const char *const places[FILES],
+                                int is_unnamed)
 {
     ulna_error error;
     json_t *unused = json_object();
     ulna_error_clear(&error);
     errno = 0;
     int is_found = row_is(row, "done");
-    int is_kept = cli_write_json(made[1], row, &error) == ULNA_OK && !folder_make_for(unused, places[0]);
-    is_kept = is_kept && (remove(places[1]) == 0 || errno == ENOENT);
-    for (int i = is_found ? 0 : 1; i < 2 && is_kept; i++)
-        is_kept = rename(made[i], places[i]) == 0;
+    int is_kept = cli_write_json(made[RECORD], row, &error) == ULNA_OK && !folder_make_for(unused, places[TABLE]);
+    is_kept = is_kept && (remove(places[RECORD]) == 0 || errno == ENOENT);
+    for (int i = 0; i < FILES && is_kept; i++)
+        if (i == RECORD || (is_found && (i == TABLE || is_unnamed)))
+            is_kept = rename(made[i], places[i]) == 0;
     const int number = errno;
     if (!is_kept) {
         const char *reason = *error.message ? error.message : strerror(errno);
         json_decref(row);
-        row = take_failed("io", "%s: cannot write the table of markers: %s", places[0], reason);
+        row = take_failed("io", "%s: cannot write the table of markers: %s", places[TABLE], reason);
         if (!files_is_name_wrong(number))
             put_flag(row, "is_output", 1);
     }
@@ -256,21 +299,27 @@ json_t *calibration_record(const char *output, const batch_calibration *group)
     return record;
 }
 
-/* NULL: none, or it does not hold any more; `is_changed` where that is because somebody changed its table. */
-static json_t *load_record(const batch_setup *setup, const char *path, const char *table, const char *key,
-                           int *is_changed)
+static const char *const file_keys[] = {[TABLE] = "table", [SKELETON] = "skeleton"};
+
+/* NULL: none, or it does not hold any more; `is_changed` where that is because somebody changed one of its files. */
+static json_t *load_record(const batch_setup *setup, const char *const places[FILES], const char *key, int *is_changed)
 {
-    json_t *known = cli_load_json(path);
+    json_t *known = cli_load_json(places[RECORD]);
     const char *before = json_string_value(json_object_get(known, "key"));
-    int is_same = before && strcmp(before, key) == 0;
+    int is_same = before && strcmp(before, key) == 0, is_there = 1;
     if (is_same && row_is(known, "failed"))
         is_same = !setup->is_retried;
     else if (is_same && row_is(known, "done")) {
-        char now[20];
-        command_file_key(table, now);
-        const int is_there = access(table, R_OK) == 0,
-                  is_old = !json_object_get(known, "table"); /* by an earlier version */
-        is_same = is_there && (is_old || row_has(known, "table", now));
+        is_there = access(places[TABLE], R_OK) == 0;
+        for (int i = TABLE; i <= SKELETON; i++) {
+            char now[20];
+            if (!json_object_get(known, file_keys[i])) /* it has none, or it is by an earlier version */
+                continue;
+            command_file_key(places[i], now);
+            is_there &= access(places[i], R_OK) == 0;
+            is_same &= row_has(known, file_keys[i], now);
+        }
+        is_same &= is_there;
         *is_changed = is_there && !is_same;
     }
     if (is_same)
@@ -279,20 +328,40 @@ static json_t *load_record(const batch_setup *setup, const char *path, const cha
     return NULL;
 }
 
+/* The paths of a group, below the output folder or in a slot's; free them. 0 without memory. */
+static int name_places(const char *output, const batch_calibration *group, char *places[FILES])
+{
+    places[TABLE] = calibration_path(output, group, ".csv");
+    places[SKELETON] = calibration_path(output, group, BATCH_SKELETON);
+    places[RECORD] = calibration_path(output, group, ".json");
+    return places[TABLE] && places[SKELETON] && places[RECORD];
+}
+
+static int name_slot(const char *folder, char *made[FILES])
+{
+    made[TABLE] = folder ? folder_join(folder, "markers.csv") : NULL;
+    made[SKELETON] = folder ? folder_join(folder, "skeleton.json") : NULL;
+    made[RECORD] = folder ? folder_join(folder, "record.json") : NULL;
+    return made[TABLE] && made[SKELETON] && made[RECORD];
+}
+
+static void free_names(char *names[FILES])
+{
+    for (int i = 0; i < FILES; i++)
+        free(names[i]);
+}
+
 /* As far as an earlier run has it. */
 static json_t *find_calibration(const batch_setup *setup, const batch_plan *plan, const batch_calibration *group)
 {
-    char key[20] = "";
-    char *table = calibration_path(setup->output, group, ".csv");
-    char *record = calibration_path(setup->output, group, ".json");
+    char key[20] = "", *places[FILES];
     json_t *row = NULL;
-    if (table && record) {
+    if (name_places(setup->output, group, places)) {
         find_key(plan, group, key);
         int is_changed = 0;
-        row = load_record(setup, record, table, key, &is_changed);
+        row = load_record(setup, (const char *const *)places, key, &is_changed);
     }
-    free(table);
-    free(record);
+    free_names(places);
     return row ? row : take_failed("missing", "not calibrated yet");
 }
 
@@ -313,28 +382,29 @@ json_t *calibration_find(const batch_setup *setup, const batch_plan *plan, const
 {
     if (!setup->work_folder)
         return find_calibration(setup, plan, group);
-    char *folder = take_make_slot(setup, slot), key[20] = "";
-    char *table = folder ? folder_join(folder, "markers.csv") : NULL;
-    char *record = folder ? folder_join(folder, "record.json") : NULL;
-    char *final_table = calibration_path(setup->output, group, ".csv");
-    char *final_record = calibration_path(setup->output, group, ".json");
+    const int is_unnamed = !*plan->takes[group->takes[0]].skeleton;
+    char *folder = take_make_slot(setup, slot), key[20] = "", *new_files[FILES], *old_files[FILES];
+    int is_named = name_slot(folder, new_files);
+    is_named &= name_places(setup->output, group, old_files);
     json_t *row = NULL;
     int lock =
         journal_wait_for(setup->output, "calibration.lock",
                          (off_t)(ulna_hash(group->name, 0, 0) & 0x3fffffff)); /* also for shards on other machines */
-    if (table && record && final_table && final_record) {
-        const char *const made[] = {table, record}, *const places[] = {final_table, final_record};
+    if (is_named) {
+        const char *const *made = (const char *const *)new_files, *const *places = (const char *const *)old_files;
         find_key(plan, group, key);
         int is_changed = 0;
-        row = load_record(setup, final_record, final_table, key, &is_changed);
+        row = load_record(setup, places, key, &is_changed);
         if (!row) {
-            row = find_offsets(plan, group, table);
+            row = find_offsets(plan, group, made);
             if (!is_passing(row)) {
-                char written[20];
-                command_file_key(table, written);
+                for (int i = TABLE; i <= (is_unnamed && row_is(row, "done") ? SKELETON : TABLE); i++) {
+                    char written[20];
+                    command_file_key(made[i], written);
+                    put_text(row, file_keys[i], written);
+                }
                 put_text(row, "key", key);
-                put_text(row, "table", written);
-                row = keep_calibration(row, made, places);
+                row = keep_calibration(row, made, places, is_unnamed);
             }
         }
         keep_needed(row);
@@ -343,9 +413,7 @@ json_t *calibration_find(const batch_setup *setup, const batch_plan *plan, const
     if (lock >= 0)
         (void)close(lock);
     free(folder);
-    free(table);
-    free(record);
-    free(final_table);
-    free(final_record);
+    free_names(new_files);
+    free_names(old_files);
     return row ? row : take_failed("memory", "out of memory");
 }

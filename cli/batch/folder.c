@@ -5,7 +5,7 @@
  * that was given: in each first a file whose name begins that of the take (CMU: 02.asf for 02_01.c3d; HDM05: HDM_bd.asf for
  * HDM_bd_01-01_01_120.c3d), ASF before model files, BVH and glTF, and the longest name; then the only skeleton there. A BVH or glTF with
  * the whole name of a take is a motion of it, such as `ulna solve -o walk.glb` leaves beside walk.c3d: it is a skeleton only where there
- * is no other. A table of markers is one whose name, before "-markers.csv", begins that of the take.
+ * is no other. In a folder without any it is the built-in human, scaled to the person of each session. A table of markers is one whose name, before "-markers.csv", begins that of the take.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -328,6 +328,15 @@ static char *subject_of(const found_file *take, const choice *skeleton, const ch
     return base ? strndup(base, strcspn(base, ".")) : strdup("");
 }
 
+/* A folder without any is meant to be solved with the built-in human; one that has some lacks another. */
+static int has_skeletons(const found_files *files)
+{
+    int count = 0;
+    for (int i = 0; i < files->count; i++)
+        count += files->list[i].kind == KIND_SKELETON;
+    return count > 0;
+}
+
 static int add_take(const found_files *files, const found_file *file, const batch_common *common, batch_plan *plan)
 {
     choice skeleton = {0}, attach = {0};
@@ -353,7 +362,7 @@ static int add_take(const found_files *files, const found_file *file, const batc
             "there are several skeletons (%.100s, %.100s), and its name begins with none of theirs: give --skeleton, or a "
             "manifest",
             skeleton.rivals[0]->path, skeleton.rivals[1]->path);
-    else if (is_added && !*own)
+    else if (is_added && !*own && (has_skeletons(files) || *where))
         plan_complain(
             take, "argument",
             "no skeleton was found: put one beside the take whose name begins that of the take, or give one with "

@@ -224,11 +224,8 @@ static int add_row(const manifest *m, int line, char *const cells[COLUMNS])
         free(words);
     }
     const char *reason = json_string_value(json_object_get(m->reasons, name));
-    if (is_added && !*take->skeleton)
-        plan_complain(
-            take, "argument", "%s",
-            reason ? reason
-                   : "the manifest names no skeleton for it: fill in its column skeleton, or give one with --skeleton");
+    if (is_added && !*take->skeleton && reason)
+        plan_complain(take, "argument", "%s", reason);
     free(name);
     free(path);
     free(skeleton);
@@ -287,6 +284,19 @@ static ulna_status read_table(const manifest *m, char *text, ulna_error *error)
     return status;
 }
 
+/* A manifest without any is meant to be solved with the built-in human; one that names some lacks another. */
+static void complain_of_missing_skeletons(const batch_plan *plan)
+{
+    int named = 0;
+    for (int i = 0; i < plan->count; i++)
+        named += *plan->takes[i].skeleton != 0;
+    for (int i = 0; i < plan->count; i++)
+        if (!*plan->takes[i].skeleton && (named || *plan->takes[i].attach))
+            plan_complain(
+                &plan->takes[i], "argument",
+                "the manifest names no skeleton for it: fill in its column skeleton, or give one with --skeleton");
+}
+
 static ulna_status check_source(const char *path, ulna_error *error)
 {
     struct stat about;
@@ -318,6 +328,8 @@ int plan_manifest(json_t *object, const char *path, const batch_common *common, 
         .path = path, .folder = folder, .is_own = is_own, .common = common, .plan = plan, .reasons = reasons};
     if (status == ULNA_OK)
         status = read_table(&m, text.data ? text.data : nothing, &error);
+    if (status == ULNA_OK && !is_own)
+        complain_of_missing_skeletons(plan);
     ulna_text_release(&text);
     json_decref(reasons);
     free(folder);

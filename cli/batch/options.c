@@ -162,12 +162,13 @@ static const cli_option options[] = {
      "Where motions, reports and tables go: a new folder, or that of an earlier run, which is then continued."},
     {"skeleton", 's', "FILE",
      "Skeleton of all takes for which neither their folders nor the manifest give one. With a "
-     "folder: of all takes."},
+     "folder: of all takes. Default, where there is no skeleton at all: the built-in human, scaled to the person of each session."},
     {"attach", 'a', "FILE",
      "Where the markers are, as for `ulna solve`, for takes without a table of their own. Default: found by a calibration for each "
-     "subject and session, unless the skeleton has markers or the recording has key points."},
+     "subject and session, unless the skeleton has markers that fit this person, or the recording has key points."},
     {"formats", 0, "A,B,...",
-     "Formats of the motions: extensions such as amc,bvh,glb. Default: that of the skeleton (amc, bvh or glb), else csv."},
+     "Formats of the motions: extensions such as amc,bvh,glb. Default: that of the skeleton (amc, bvh or glb), else csv; bvh "
+     "without a skeleton."},
     {"options", 0, "TEXT",
      "Options of `ulna solve` for all takes, such as \"--bounds skeleton --loss square\". Names of files in it are relative to the "
      "current folder. The column options of a manifest adds to it."},
@@ -208,7 +209,8 @@ const cli_command batch_command = {
     .text =
         "Solves all C3D and TRC files in a folder and below, or the takes of a manifest. The skeleton of a take is the file whose name "
         "begins the take's name (02.asf for 02_01.c3d), or the only skeleton, in the folder of the take or above. A BVH or glTF "
-        "with exactly the name of a take is a motion of it, and its skeleton only if there is no other. A table of markers is "
+        "with exactly the name of a take is a motion of it, and its skeleton only if there is no other. In a folder without any "
+        "skeleton, and with a manifest that names none, it is the built-in human, as long as the person of each session. A table of markers is "
         "found in the same way, as NAME-markers.csv; without one, the offsets of the markers are calibrated once for each subject and "
         "session (folder). A manifest is a CSV table whose heading names the columns take, skeleton, attach, subject, options (of `ulna "
         "solve`) and name (of the outputs), in any order; only take is needed.\n\n"

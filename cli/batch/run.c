@@ -215,7 +215,10 @@ json_t *run_solve(void *context, int index, int slot, take_key *tell, void *tell
         return row;
     }
     char *table = is_calibrated ? calibration_path(run->output, own ? &alone : group, ".csv") : NULL;
-    take_markers markers = {.table = table ? table : take->attach,
+    char *skeleton =
+        table && !*take->skeleton ? calibration_path(run->output, own ? &alone : group, BATCH_SKELETON) : NULL;
+    take_markers markers = {.skeleton = skeleton ? skeleton : take->skeleton,
+                            .table = table ? table : take->attach,
                             .calibration = own     ? own
                                            : table ? group->result
                                                    : NULL};
@@ -228,6 +231,7 @@ json_t *run_solve(void *context, int index, int slot, take_key *tell, void *tell
     }
     json_decref(own);
     free(alone.name);
+    free(skeleton);
     free(table);
     return row;
 }

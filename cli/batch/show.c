@@ -236,7 +236,10 @@ static void show_takes(const cli *tool, const batch_plan *plan, const batch_sett
         if (settled[i] != BATCH_LEFT || take->problem)
             continue;
         json_t *row = take_object(plan, i, BATCH_LEFT, NULL);
-        put_short(row, "skeleton", take->skeleton, here);
+        if (*take->skeleton)
+            put_short(row, "skeleton", take->skeleton, here);
+        else
+            put_text(row, "skeleton", "human (built in), scaled");
         put_short(row, "attach", take->attach, here);
         json_array_append_new(rows, row);
     }

@@ -350,11 +350,11 @@ json_t *take_solve(const batch_setup *setup, const batch_take *take, const take_
     command_line line = command_begin("solve");
     snprintf(threads, sizeof threads, "%d", setup->threads);
     name_axes(take, markers->calibration, axes);
-    command_add_pair(&line, "-s", take->skeleton);
+    command_add_pair(&line, "-s", markers->skeleton);
     command_add_pair(&line, "-m", take->path);
     command_add_pair(&line, "-a", markers->table);
     command_add_pair(&line, "--axes", axes);
-    command_add_pair(&line, "--formats", setup->formats);
+    command_add_pair(&line, "--formats", setup->formats ? setup->formats : *take->skeleton ? NULL : "bvh");
     command_add_pair(&line, "-o", folder);
     if (setup->has_reports)
         command_add_pair(&line, "-r", folder);

@@ -57,8 +57,19 @@ static int read_options(const cli *tool, calibrate_job *job)
     job->options.scale =
         job->options.symmetric || job->options.shoulders || cli_value(tool, "scale") || job->static_path;
     job->options.repair = cli_value(tool, "repair") != NULL;
-    if (!job->skeleton_path || !job->markers_path)
-        return cli_usage(tool, "--skeleton and --markers are needed");
+    if (!job->markers_path)
+        return cli_usage(tool, "--markers FILE is needed: the recording to calibrate with");
+    job->is_unnamed = !job->skeleton_path;
+    if (job->is_unnamed && (job->attach_path || job->reference_path || cli_value(tool, "skeleton-unit")))
+        return cli_usage(tool, "--%s is about a skeleton: give that too, with --skeleton",
+                         job->attach_path      ? "attach"
+                         : job->reference_path ? "reference"
+                                               : "skeleton-unit");
+    if (job->is_unnamed) {
+        job->skeleton_path = SOLVE_UNNAMED;
+        job->options.symmetric |= !job->options.scale || job->static_path;
+        job->options.scale = 1;
+    }
     if (job->static_pose && !job->static_path)
         return cli_usage(tool, "--static-pose says how the person stands in the recording of --static: give that too");
     if (job->more_count && (job->static_path || job->reference_path))
@@ -128,9 +139,15 @@ static ulna_status read_static_pose(calibrate_job *job, ulna_error *error)
     return status;
 }
 
+static ulna_status load_skeleton(const calibrate_job *job, ulna_content *skeleton, ulna_error *error)
+{
+    return job->is_unnamed ? files_built_in(SOLVE_UNNAMED, skeleton, error)
+                           : files_skeleton(job->skeleton_path, job->skeleton_unit, skeleton, error);
+}
+
 static int read_files(json_t *object, calibrate_job *job, ulna_error *error)
 {
-    if (files_skeleton(job->skeleton_path, job->skeleton_unit, &job->skeleton, error))
+    if (load_skeleton(job, &job->skeleton, error))
         return files_fail(object, job->skeleton_path, error);
     files_note(job->notes, job->skeleton_path, &job->skeleton.remarks);
     ulna_status status = files_markers(job->markers_path, job->markers_unit, &job->markers, error);
@@ -163,7 +180,7 @@ static int read_files(json_t *object, calibrate_job *job, ulna_error *error)
 static ulna_take_options take_options(const calibrate_job *job, const ulna_content *markers)
 {
     ulna_take_options o = ulna_take_options_for(&job->skeleton, markers);
-    o.set = job->set.count ? &job->set : NULL;
+    o.set = job->set.count || job->is_unnamed ? &job->set : NULL; /* the built-in human has another person's markers */
     o.attach = job->attach_path ? ULNA_ATTACH_SET : ULNA_ATTACH_NAMES;
     o.check = 1;
     axes_apply(&job->axes, &o);
@@ -390,6 +407,10 @@ static int write_files(json_t *object, const calibrate_job *job, ulna_error *err
 {
     if (!job->output_path && !job->model_path)
         files_note_text(job->notes, "nothing is written: -o FILE writes the table for 'ulna solve --attach'");
+    if (job->is_unnamed && job->output_path && !job->model_path)
+        files_note_text(job->notes,
+                        "the table is for the built-in human scaled to this person: --model-out FILE writes "
+                        "that skeleton, for 'ulna solve --skeleton'");
     for (int is_model = 0; is_model < 2; is_model++) {
         const char *path = is_model ? job->model_path : job->output_path;
         if (!path)
@@ -508,7 +529,7 @@ static int calibrate_people(const cli *tool, json_t *object, const calibrate_job
 {
     ulna_content skeleton = ulna_content_empty(NULL), markers = ulna_content_empty(NULL);
     ulna_error error;
-    if (files_skeleton(pattern->skeleton_path, pattern->skeleton_unit, &skeleton, &error))
+    if (load_skeleton(pattern, &skeleton, &error))
         return files_fail(object, pattern->skeleton_path, &error);
     ulna_take *take = files_people(pattern->markers_path, pattern->markers_unit, &skeleton, &markers);
     int highest = check_files(tool, pattern, take), count = take && !highest ? take->subject_count : 0, done = 0;
@@ -570,7 +591,9 @@ static int calibrate_main(cli *tool)
 /* ---- the command line -------------------------------------------------------------------------------- */
 
 static const cli_option options[] = {
-    {"skeleton", 's', "FILE", "Skeleton: an ASF, BVH, glTF, URDF or model file, or the name of a built-in skeleton."},
+    {"skeleton", 's', "FILE",
+     "Skeleton: an ASF, BVH, glTF, URDF or model file, or the name of a built-in skeleton. Default: the built-in human, with --symmetric "
+     "unless another option says how lengths are found."},
     {"markers", 'm', "FILE", "Recording: C3D, TRC or CSV. Further recordings of the same session may follow it."},
     {"attach", 'a', "FILE",
      "The bone of each marker, and the offset to start from: a CSV table of marker, bone, x, y, z; 0, 0, 0 starts in the middle of "
@@ -611,7 +634,7 @@ static const cli_option options[] = {
 
 const cli_command calibrate_command = {
     .name = "calibrate",
-    .operands = "--skeleton S --markers M [M ...]",
+    .operands = "[--skeleton S] --markers M [M ...]",
     .operand = "a recording",
     .least = 0,
     .most = -1,
@@ -630,6 +653,7 @@ const cli_command calibrate_command = {
     .examples = "ulna calibrate -s s.asf -m t.c3d -o a.csv\tbones by the names of the markers\n"
                 "ulna solve -s s.asf -m t.c3d -a a.csv -o t.amc\tsolve the take with the result\n"
                 "ulna calibrate -s s.asf -m t1.c3d t2.c3d -o a.csv\tone calibration for two takes of a session\n"
-                "ulna calibrate -s s.asf -m t.c3d --symmetric --model-out s.json -o a.csv\tbone lengths too",
+                "ulna calibrate -s s.asf -m t.c3d --symmetric --model-out s.json -o a.csv\tbone lengths too\n"
+                "ulna calibrate -m t.c3d --model-out s.json -o a.csv\tthe built-in human, scaled",
     .run = calibrate_main,
 };

@@ -8,6 +8,7 @@
 
 typedef struct calibrate_job {
     /* The command line. */
+    int is_unnamed; /* no skeleton was given: the built-in human */
     const char *skeleton_path, *markers_path;
     const char *reference_path, *attach_path, *static_path; /* may be NULL */
     const char *template_path, *static_pose;                /* may be NULL */

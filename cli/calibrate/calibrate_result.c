@@ -73,6 +73,7 @@ void calibrate_add_results(json_t *object, const calibrate_job *job)
     put_number(object, "rms_all_with_lengths_mm", 1e3 * r->lengths.rms_symmetric);
     put_number(object, "rms_all_with_shoulders_mm", 1e3 * r->lengths.rms_shoulders);
     put_number(object, "person_to_skeleton", r->lengths.size);
+    put_text(object, "skeleton", job->skeleton_path);
     put_text(object, "bones_from", job->from);
     put_numbers(object, "axes", job->take->axes, 9);
     put_flag(object, "axes_tried", are_axes_tried(job));
@@ -344,6 +345,8 @@ void calibrate_print(const cli *tool, const json_t *object, const calibrate_job 
     solve_axes_sentence(job->take, axes, sizeof axes);
     cli_title(tool, "%s%s%s", job->markers_path, job->subject ? ", " : "", job->subject ? job->subject : "");
     cli_say(tool, ": %zu marker%s on %d bones\n", r->set.count, r->set.count == 1 ? "" : "s", r->bodies);
+    if (job->is_unnamed)
+        fact_text(tool, "skeleton", "the built-in %s, since no --skeleton was given", SOLVE_UNNAMED);
     fact_line(tool, object, "bones", "by {bones_from}");
     fact_text(tool, "axes", "%s", axes);
     say_error(tool, object, job);

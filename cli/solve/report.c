@@ -50,8 +50,10 @@ static void put_facts(markup *page, const void *about)
     const solve_job *job = about;
     const ulna_track_options *o = &job->options;
     char text[700];
-    snprintf(text, sizeof text, "%.300s: %d bodies, %d degrees of freedom", job->skeleton_path,
-             ulna_model_body_count(job->model), ulna_model_dof_count(job->model));
+    char skeleton[400];
+    solve_skeleton_text(job, skeleton, sizeof skeleton);
+    snprintf(text, sizeof text, "%s: %d bodies, %d degrees of freedom", skeleton, ulna_model_body_count(job->model),
+             ulna_model_dof_count(job->model));
     put_fact(page, "Skeleton", text);
     snprintf(text, sizeof text, "%.300s: frames %d to %d, %d markers used", job->markers_path, job->take->first_frame,
              job->take->first_frame + job->take->frame_count - 1, (int)job->take->set.count);

@@ -7,12 +7,12 @@
 #include "cli/input.h"
 #include "cli/output.h"
 #include "cli/solve/constraint_file.h"
-#include "ulna/mocap.h"
+#include "ulna/calibrate.h"
 
 /* Where the markers are on the skeleton. */
 typedef enum attach_kind {
     ATTACH_DEFAULT =
-        0,        /* not said: the first of these that there is: the skeleton's own, the reference, key points, names */
+        0, /* not said: key points; the reference, for a skeleton without markers; else as ulna_places_choose says */
     ATTACH_MODEL, /* as the skeleton's own markers */
     ATTACH_FILE,
     ATTACH_REFERENCE, /* the offsets of the reference motion, averaged over its frames */
@@ -37,6 +37,7 @@ typedef struct solve_failure {
 
 typedef struct solve_job {
     /* The command line. */
+    int is_unnamed; /* no skeleton was given: the built-in human, scaled to the person */
     const char *skeleton_path, *markers_path, *reference_path;
     const char *attach_path, *bounds_path, *init_path; /* NULL if they are not files */
     const char *compare_path;                          /* NULL: none */
@@ -62,11 +63,15 @@ typedef struct solve_job {
     const ulna_model *joints;     /* with the joints that are solved */
     const ulna_model *model;      /* the same, or the take's own: scaled to key points */
     ulna_content markers;
-    int is_sample;         /* the markers are those of the built-in take */
-    ulna_clip reference;   /* of `model`, as the next one */
-    ulna_clip compared;    /* of compare_path */
-    ulna_marker_set set;   /* of attach_path, or calibrated */
-    double calibrated_rms; /* m, of ATTACH_NAMES */
+    int is_sample;             /* the markers are those of the built-in take */
+    ulna_clip reference;       /* of `model`, as the next one */
+    ulna_clip compared;        /* of compare_path */
+    ulna_marker_set set;       /* of attach_path, or calibrated */
+    double calibrated_rms;     /* m, of ATTACH_NAMES */
+    ulna_places_choice choice; /* of ATTACH_DEFAULT */
+    ulna_content scaled;       /* the skeleton scaled to the person: then `skeleton` points to it */
+    ulna_model *scaled_joints; /* that, with the joints that are solved; NULL: as the file has them */
+    double size;               /* of the person beside the built-in human; NaN: not scaled */
     ulna_take *take;
     double *limits;              /* nv lower ones, nv upper ones; NULL: the skeleton's */
     double *start;               /* nq; NULL: rest */
@@ -114,6 +119,7 @@ int solve_name_outputs(const cli *tool, json_t *object, solve_job *jobs, int cou
 
 /* ---- what is solved: solve_inputs.c ---------------------------------------------------------------------------- */
 
+#define SOLVE_UNNAMED "human" /* the built-in skeleton of those who have none */
 /* The skeleton, for all takes; failures are reported and kept in `object`. */
 int solve_load_skeleton(json_t *object, const solve_job *job, solve_skeleton *skeleton, ulna_error *error);
 void solve_release_skeleton(solve_skeleton *skeleton);
@@ -126,6 +132,8 @@ void solve_release_frames(solve_job *job);
 void solve_release(solve_job *job);
 /* A degree of freedom by its label; ULNA_NONE if there is none. */
 int solve_find_dof(const ulna_model *model, const char *name);
+/* Key points, even if they do not suit the skeleton: then who uses them says why. */
+int solve_has_keypoints(const ulna_take_options *options);
 /* Keeps a failure; returns its exit code. */
 int solve_fail(solve_job *job, json_t *where, const char *path, const ulna_error *error);
 
@@ -145,7 +153,8 @@ int solve_write_outputs(solve_job *job);
 int solve_is_picture(const char *path);
 ulna_status solve_draw_feet(const solve_job *job, const char *path, ulna_error *error);
 
-/* Where the markers' places come from, and how the axes were found, in words. */
+/* Which skeleton it is, where the markers' places come from, and how the axes were found, in words. */
+void solve_skeleton_text(const solve_job *job, char *text, size_t size);
 void solve_attach_text(const solve_job *job, char *text, size_t size);
 void solve_axes_sentence(const ulna_take *take, char *text, size_t size);
 /* Notes about the take, before it is solved; and the results, notes on what the numbers alone would hide with them. */

@@ -192,15 +192,23 @@ static ulna_status load_start(solve_job *job, ulna_error *error)
 
 /* ---- the skeleton ---------------------------------------------------------------------------------------------- */
 
+/* The model with the joints that are solved; NULL if these are the file's. */
+static ulna_status use_balls(const solve_job *job, const ulna_model *model, ulna_model **with_balls, int *dropped,
+                             ulna_error *error)
+{
+    int is_limited = job->bounded && (job->ball == ULNA_BALL_QUATERNION || job->ball == ULNA_BALL_EXPMAP);
+    ulna_ball ball = is_limited ? ULNA_BALL_SWING_TWIST : job->ball;
+    return ball == ULNA_BALL_EULER ? ULNA_OK : ulna_model_with_balls(model, ball, NULL, with_balls, dropped, error);
+}
+
 int solve_load_skeleton(json_t *object, const solve_job *job, solve_skeleton *skeleton, ulna_error *error)
 {
     *skeleton = (solve_skeleton){.file = ulna_content_empty(NULL)};
-    if (files_skeleton(job->skeleton_path, job->skeleton_unit, &skeleton->file, error))
+    if (job->is_unnamed ? files_built_in(SOLVE_UNNAMED, &skeleton->file, error)
+                        : files_skeleton(job->skeleton_path, job->skeleton_unit, &skeleton->file, error))
         return files_fail(object, job->skeleton_path, error);
     skeleton->is_swing_twist = job->bounded && (job->ball == ULNA_BALL_QUATERNION || job->ball == ULNA_BALL_EXPMAP);
-    ulna_ball ball = skeleton->is_swing_twist ? ULNA_BALL_SWING_TWIST : job->ball;
-    if (ball != ULNA_BALL_EULER &&
-        ulna_model_with_balls(skeleton->file.model, ball, NULL, &skeleton->with_balls, &skeleton->dropped, error))
+    if (use_balls(job, skeleton->file.model, &skeleton->with_balls, &skeleton->dropped, error))
         return files_fail(object, job->skeleton_path, error);
     return CLI_DONE;
 }
@@ -216,6 +224,9 @@ int solve_begin(solve_job *job, const solve_skeleton *skeleton)
     job->skeleton = &skeleton->file;
     job->joints = job->model = skeleton->with_balls ? skeleton->with_balls : skeleton->file.model;
     job->markers = ulna_content_empty(NULL);
+    job->scaled = ulna_content_empty(NULL);
+    job->size = (double)NAN;
+    job->choice.rms_own = (double)NAN;
     job->reference = ulna_clip_empty(NULL);
     job->compared = ulna_clip_empty(NULL);
     job->set = ulna_marker_set_empty(NULL);
@@ -278,8 +289,24 @@ static ulna_status check_take(const solve_job *job, const ulna_take *take, json_
                                  .markers = &job->markers,
                                  .is_markers_unit_given = job->markers_unit > 0,
                                  .is_skeleton_unit_given = job->skeleton_unit > 0,
+                                 .finds_lengths = job->is_unnamed,
                                  .is_forced = job->is_forced};
     return doubts_check(take, &advice, job->object, notes, error);
+}
+
+/* From here on the skeleton is the one with these bones. */
+static ulna_status use_lengths(solve_job *job, ulna_calibration *found, ulna_error *error)
+{
+    int dropped = 0;
+    job->scaled.format = job->skeleton->format;
+    job->scaled.source = job->skeleton->source;
+    job->scaled.model = found->model;
+    found->model = NULL;
+    job->size = found->size;
+    ulna_status status = use_balls(job, job->scaled.model, &job->scaled_joints, &dropped, error);
+    job->skeleton = &job->scaled;
+    job->joints = job->model = job->scaled_joints ? job->scaled_joints : job->scaled.model;
+    return status;
 }
 
 /* As `ulna calibrate` with its defaults, on all frames, whichever are solved. */
@@ -287,19 +314,20 @@ static ulna_status calibrate_on_take(solve_job *job, ulna_take_options o, ulna_e
 {
     ulna_take *take = NULL;
     ulna_calibration found = {0};
+    ulna_calibrate_options options = ulna_calibrate_options_default();
     json_t *notes = json_array(); /* said again of the take that is solved */
-    o.model = job->skeleton->model;
+    options.scale = options.symmetric = job->is_unnamed;
     o.attach = ULNA_ATTACH_NAMES;
-    o.first_frame = INT_MIN;
-    o.last_frame = INT_MAX;
-    o.reference = NULL;
+    o.set = &job->set; /* none: the skeleton's own markers are not asked */
     ulna_status status = ulna_take_create(&o, &take, error);
     if (status == ULNA_OK)
         status = check_take(job, take, notes, error);
     if (status == ULNA_OK)
-        status = ulna_calibrate(take, NULL, &found, error);
+        status = ulna_calibrate(take, &options, &found, error);
     if (status == ULNA_OK)
         status = calibrate_check(&found, job->is_forced, error);
+    if (status == ULNA_OK && found.model)
+        status = use_lengths(job, &found, error);
     if (status == ULNA_OK) {
         job->set = found.set;
         job->calibrated_rms = found.rms;
@@ -311,6 +339,16 @@ static ulna_status calibrate_on_take(solve_job *job, ulna_take_options o, ulna_e
     return status;
 }
 
+/* What is known of the recording: of all its frames, and of the skeleton as its file has it. */
+static ulna_take_options describe_take(const solve_job *job)
+{
+    ulna_take_options o = ulna_take_options_for(job->skeleton, &job->markers);
+    o.subject = job->subject;
+    o.check = 1;
+    axes_apply(&job->axes, &o);
+    return o;
+}
+
 /* The take, with the markers where job->attach says. */
 static ulna_status create_take(solve_job *job, ulna_error *error)
 {
@@ -319,66 +357,61 @@ static ulna_status create_take(solve_job *job, ulna_error *error)
                                         [ATTACH_REFERENCE] = ULNA_ATTACH_REFERENCE,
                                         [ATTACH_ORACLE] = ULNA_ATTACH_REFERENCE,
                                         [ATTACH_NAMES] = ULNA_ATTACH_SET};
-    ulna_take_options o = ulna_take_options_for(job->skeleton, &job->markers);
+    ulna_take_options o = describe_take(job);
+    ulna_status status = job->attach == ATTACH_NAMES ? calibrate_on_take(job, o, error) : ULNA_OK;
     o.model = job->model;
-    o.subject = job->subject;
-    o.check = 1;
     o.first_frame = job->first;
     o.last_frame = job->last;
     o.reference = job->reference_path ? &job->reference : NULL;
     o.attach = kinds[job->attach];
     o.paper_bones = job->attach == ATTACH_ORACLE;
     o.set = job->attach == ATTACH_FILE || job->attach == ATTACH_NAMES ? &job->set : NULL;
-    axes_apply(&job->axes, &o);
-    ulna_status status = job->attach == ATTACH_NAMES ? calibrate_on_take(job, o, error) : ULNA_OK;
     return status == ULNA_OK ? ulna_take_create(&o, &job->take, error) : status;
 }
 
-/* How many markers of the recording are known, by the skeleton or by their names. */
-static int count_by_names(const solve_job *job)
+int solve_has_keypoints(const ulna_take_options *options)
 {
-    ulna_take_options o = ulna_take_options_for(job->skeleton, &job->markers);
+    ulna_take_options o = *options;
     ulna_take *take = NULL;
-    o.attach = ULNA_ATTACH_NAMES;
-    o.subject = job->subject;
-    axes_apply(&job->axes, &o);
-    int count = ulna_take_create(&o, &take, NULL) == ULNA_OK ? (int)take->set.count : 0;
+    o.check = 0;
+    o.attach = ULNA_ATTACH_KEYPOINTS;
+    ulna_status status = ulna_take_create(&o, &take, NULL);
+    int is_found = status == ULNA_ERR_UNSUPPORTED || (take && (take->keypoints || take->joints));
     ulna_take_destroy(take);
-    return count;
+    return is_found;
 }
 
-/* Few of the skeleton's own markers, if any, are in the recording, and names of others are known. */
-static ulna_status prefer_names(solve_job *job, ulna_status status, ulna_error *error)
+/* Where the markers are, if the command line does not say. The built-in human has another person's. */
+static ulna_status choose_places(solve_job *job, ulna_error *error)
 {
-    int own = job->take ? (int)job->take->set.count : 0;
-    int has_joints = job->take && (job->take->keypoints || job->take->joints);
-    if (has_joints || (!job->take && status != ULNA_ERR_ARGUMENT) || 2 * own >= job->markers.recording.marker_count ||
-        2 * own >= count_by_names(job))
-        return status;
-    ulna_take_destroy(job->take);
-    job->take = NULL;
-    job->attach = ATTACH_NAMES;
-    return create_take(job, error);
+    ulna_take_options o = describe_take(job);
+    ulna_status status = ULNA_OK;
+    if (!ulna_model_marker_count(job->model) && job->reference_path)
+        job->attach = ATTACH_REFERENCE;
+    else if (job->is_unnamed)
+        job->attach = solve_has_keypoints(&o) ? ATTACH_MODEL : ATTACH_NAMES;
+    else {
+        status = ulna_places_choose(&o, &job->choice, error);
+        job->attach = job->choice.is_calibration_needed ? ATTACH_NAMES : ATTACH_MODEL;
+    }
+    return status;
 }
 
 static int make_take(solve_job *job, ulna_error *error)
 {
-    int is_chosen = job->attach != ATTACH_DEFAULT, has_own = ulna_model_marker_count(job->model) > 0;
-    if (!is_chosen)
-        job->attach = !has_own && job->reference_path ? ATTACH_REFERENCE : ATTACH_MODEL;
+    int is_chosen = job->attach != ATTACH_DEFAULT;
     if (job->attach == ATTACH_FILE && ulna_marker_set_load(job->attach_path, job->model, &job->set, error))
         return solve_fail(job, job->object, job->attach_path, error);
     axes_note(&job->axes, &job->markers, job->notes);
-    ulna_status status = create_take(job, error);
-    if (!is_chosen && has_own && job->attach == ATTACH_MODEL)
-        status = prefer_names(job, status, error);
-    int has_nothing = status == ULNA_ERR_MODEL && !has_own && job->attach == ATTACH_MODEL; /* no key points either */
-    if (has_nothing && !is_chosen) {
-        job->attach = ATTACH_NAMES;
+    ulna_status status = is_chosen ? ULNA_OK : choose_places(job, error);
+    if (status == ULNA_OK)
         status = create_take(job, error);
-    } else if (has_nothing && is_chosen) {
-        ulna_error why = *error;
-        cli_fail(error, status, "%.150s; leave out --attach, or give a file of `ulna calibrate`", why.message);
+    if (status == ULNA_ERR_MODEL && (job->attach == ATTACH_MODEL || job->attach == ATTACH_NAMES)) {
+        ulna_error why = *error; /* the skeleton has no markers, or the names are not known */
+        cli_fail(error, status, "%.170s; %s", why.message,
+                 job->attach == ATTACH_MODEL
+                     ? "leave out --attach, or give a file of `ulna calibrate`"
+                     : "`ulna calibrate --attach` begins with a table of yours: marker,bone,0,0,0");
     }
     if (status == ULNA_OK) {
         job->model = job->take->model; /* scaled to key points, perhaps */
@@ -465,8 +498,9 @@ static int load_constraints(solve_job *job, ulna_error *error)
 
 int solve_load(solve_job *job)
 {
-    static int (*const steps[])(solve_job *, ulna_error *) = {load_markers, load_reference,        load_compared,
-                                                              make_take,    load_limits_and_start, load_constraints};
+    static int (*const steps[])(solve_job *, ulna_error *) = {
+        load_markers,  load_reference,        make_take, /* from here on the skeleton may be scaled to the person */
+        load_compared, load_limits_and_start, load_constraints};
     ulna_error error;
     int code = CLI_DONE;
     ulna_error_clear(&error);
@@ -490,6 +524,8 @@ void solve_release(solve_job *job)
 {
     solve_release_frames(job);
     ulna_marker_set_release(&job->set);
+    ulna_model_destroy(job->scaled_joints);
+    ulna_content_release(&job->scaled);
     goals_release(&job->soft);
     constraint_file_release(&job->constraints);
     json_decref(job->notes);

@@ -71,10 +71,11 @@ typedef struct endings {
     int count;
 } endings;
 
-/* What goes with the skeleton's own file, or a table. */
+/* What goes with the skeleton's own file, or a table; where there is no such file, what holds the skeleton too. */
 static const char *usual_ending(const solve_job *job)
 {
-    return job->skeleton->format == ULNA_FORMAT_ASF                                                ? "amc"
+    return job->is_unnamed                                                                         ? "bvh"
+           : job->skeleton->format == ULNA_FORMAT_ASF                                              ? "amc"
            : job->skeleton->format == ULNA_FORMAT_BVH                                              ? "bvh"
            : job->skeleton->format == ULNA_FORMAT_GLB || job->skeleton->format == ULNA_FORMAT_GLTF ? "glb"
                                                                                                    : "csv";

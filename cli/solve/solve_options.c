@@ -32,6 +32,26 @@ static int is_missing_motion(const char *path)
     return is_motion && access(path, F_OK) != 0;
 }
 
+/* Without --skeleton: a skeleton among the recordings, whose -s was forgotten, and options that are about a skeleton. */
+static int check_unnamed(const cli *tool)
+{
+    static const char *const about[] = {"reference", "skeleton-unit"};
+    const char *attach = cli_value(tool, "attach");
+    for (int i = 0; i < tool->operand_count; i++) {
+        unsigned holds = ulna_format_reads(ulna_format_of_name(tool->operands[i]));
+        const char *other = solve_take(tool, 0) != tool->operands[i] ? solve_take(tool, 0) : solve_take(tool, 1);
+        if (holds & ULNA_HOLDS_SKELETON)
+            return cli_usage(tool, "'%s' is no recording, but may be the skeleton: 'ulna solve -s %s -m %s'?",
+                             tool->operands[i], tool->operands[i], other ? other : "RECORDING");
+    }
+    if (attach && strcmp(attach, "names") != 0)
+        return cli_usage(tool, "--attach %s is about a skeleton: give that too, with --skeleton", attach);
+    for (size_t i = 0; i < sizeof about / sizeof *about; i++)
+        if (cli_value(tool, about[i]))
+            return cli_usage(tool, "--%s is about a skeleton: give that too, with --skeleton", about[i]);
+    return CLI_DONE;
+}
+
 static int read_paths(const cli *tool, solve_job *job)
 {
     job->skeleton_path = cli_value(tool, "skeleton");
@@ -42,14 +62,15 @@ static int read_paths(const cli *tool, solve_job *job)
     job->is_forced = cli_value(tool, "no-checks") != NULL;
     if (job->subject && cli_value(tool, "all-subjects"))
         return cli_usage(tool, "--subject names one person, --all-subjects solves all of them: give one of these");
-    if ((!job->skeleton_path || !*job->skeleton_path) && tool->operand_count == 2) {
-        ulna_format first = ulna_format_of_name(tool->operands[0]);
-        int skeleton = first == ULNA_FORMAT_C3D || first == ULNA_FORMAT_TRC; /* the second, behind the recording */
-        return cli_usage(tool, "--skeleton FILE is needed: 'ulna solve -s %s -m %s'?", tool->operands[skeleton],
-                         tool->operands[!skeleton]);
+    if (job->skeleton_path && !*job->skeleton_path)
+        return cli_usage(tool, "--skeleton needs the name of a file, or of a built-in skeleton");
+    job->is_unnamed = !job->skeleton_path;
+    if (job->is_unnamed) {
+        int code = check_unnamed(tool);
+        if (code)
+            return code;
+        job->skeleton_path = SOLVE_UNNAMED;
     }
-    if (!job->skeleton_path || !*job->skeleton_path)
-        return cli_usage(tool, "--skeleton FILE is needed: the skeleton to solve");
     const char *constraints = cli_value(tool, "constraints");
     int from_stdin = (strcmp(job->skeleton_path, "-") == 0) + (constraints && strcmp(constraints, "-") == 0);
     for (int i = 0; i == 0 || solve_take(tool, i); i++) {
@@ -305,17 +326,20 @@ int solve_read_options(const cli *tool, solve_job *job)
 
 static const cli_option options[] = {
     {"skeleton", 's', "FILE",
-     "Skeleton to solve: an ASF, BVH, glTF, URDF or model file, or the name of a built-in skeleton."},
+     "Skeleton to solve: an ASF, BVH, glTF, URDF or model file, or the name of a built-in skeleton. Default: the built-in human, its bones "
+     "as long as the person's: found as `ulna calibrate --symmetric` finds them, markers by their names. -o FILE.bvh or .glb has that "
+     "skeleton, and so have .asf and .json."},
     {"markers", 'm', "FILE",
      "Recording to solve: C3D, TRC or CSV. Further recordings may follow it, or come at the end of the line."},
     {"attach", 'a', "WHERE",
      "Where the markers are on the skeleton. A file: a CSV table of marker, bone, x, y, z and optionally weight, as `ulna "
-     "calibrate` writes it. model (default): the markers of the skeleton; if the recording has key points of a markerless system "
-     "(MediaPipe, OpenPose BODY_25, COCO, SMPL), they are put at the joints, and the bones are scaled to them. reference (default "
-     "for a skeleton without markers, with --reference): each marker is on the bone that its name says, or else on the bone on which "
-     "it moves least in the reference motion, at its mean offset there. names (default otherwise for a skeleton without markers, or if few of its own are in the recording): each "
+     "calibrate` writes it. model: the markers of the skeleton; if the recording has key points of a markerless "
+     "system (MediaPipe, OpenPose BODY_25, COCO, SMPL), they are put at the joints, and the bones are scaled to them. names: each "
      "marker is on the bone that its name says, where `ulna calibrate` finds it in all frames of this take; for several takes of one session, "
-     "calibrate them together and give the file. oracle: the bones of reference, with the offset that the "
+     "calibrate them together and give the file. reference: each marker is on the bone that its name says, or else on the bone on which "
+     "it moves least in the reference motion, at its mean offset there. Default: model, if the skeleton has markers that fit this "
+     "person, or the recording has key points; else reference, for a skeleton without markers, with --reference; else names. "
+     "oracle: the bones of reference, with the offset that the "
      "reference has in each frame, so that the error can be zero. This is the experiment of the exact-Hessian paper: one solve a frame by "
      "--method, from --oracle-start, without priors or a second attempt; it ends at f < 1e-2 cm2 (--set objective=1e-6, in m2) or at "
      "--max-iter; degrees of freedom that move no marker, such as the thumbs of HDM05, stay where they are. A frame that ends above is lost."},
@@ -379,11 +403,11 @@ static const cli_option options[] = {
     {"output", 'o', "FILE",
      "Write the motion in the format of the extension: .amc, .bvh, .csv, .mot or .glb; .c3d and .trc get the markers of the solved "
      "skeleton; .svg, with \"feet\" of --constraints, a picture of how far feet that stand are from their places. May be "
-     "repeated. A folder, such as out/, gets one file per take, named after the take, in the formats of --formats. "
+     "repeated. .asf and .json get the skeleton that was solved. A folder, such as out/, gets one file per take, named after the take, in the formats of --formats. "
      "Folders are created if needed."},
     {"formats", 0, "A,B,...",
      "Formats of the files in an output folder: extensions such as amc,bvh,glb. Default: that of the skeleton (amc, bvh or glb), "
-     "else csv."},
+     "else csv; bvh without --skeleton."},
     CLI_WRITING_OPTIONS,
     {"report", 'r', "FILE",
      "Write a report with errors, joint angles and a player of the take: one HTML file. A folder gets one report per take."},
@@ -399,7 +423,7 @@ static const cli_option removed[] = {
 
 const cli_command solve_command = {
     .name = "solve",
-    .operands = "--skeleton S --markers M [TAKE...]",
+    .operands = "[--skeleton S] --markers M [TAKE...]",
     .operand = "a file name",
     .least = 0,
     .most = -1,
@@ -421,8 +445,8 @@ const cli_command solve_command = {
     .writes = "output report",
     .examples = "ulna solve -s s.asf -m t.c3d -a a.csv -o t.amc\tjoint angles of a take\n"
                 "ulna solve -s s.asf -m t.c3d -a a.csv -r t.html\ta report that shows how good they are\n"
-                "ulna solve -s human -m t.trc -o t.bvh\ta built-in skeleton\n"
-                "ulna solve -s human -m pose.csv -o t.glb\tkey points of a markerless system\n"
+                "ulna solve -m t.c3d -o t.bvh\tno skeleton: the built-in human, scaled\n"
+                "ulna solve -m pose.csv -o t.glb\tkey points of a markerless system\n"
                 "ulna solve -s s.asf -m t.c3d --reference t.amc\toffsets from a motion\n"
                 "ulna solve -s s.asf -a a.csv -o out/ -m *.c3d\tmany takes",
     .run = cli_solve,

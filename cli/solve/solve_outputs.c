@@ -142,7 +142,7 @@ static ulna_status write_file(solve_job *job, const char *path, ulna_error *erro
                                &options, error);
         cli_writing_end(is_counted);
     }
-    if (status == ULNA_OK)
+    if (status == ULNA_OK && !job->take->scaled && !job->scaled.model)
         files_note_skeleton(job->notes, format, job->skeleton_path, job->skeleton, 0);
     ulna_recording_release(&recorded);
     ulna_clip_release(&own);
@@ -198,11 +198,36 @@ static void note_extras(const solve_job *job)
                                     "written; `ulna convert` to C3D keeps them");
 }
 
+/* A skeleton that was scaled to the person is in no file of the user's. */
+static void note_scaled(const solve_job *job)
+{
+    const char *alone = NULL;
+    int is_acclaim = 0;
+    for (int i = 0; i < job->output_count; i++) {
+        ulna_format format = ulna_format_of_name(job->outputs[i]);
+        if (ulna_format_reads(format) & ULNA_HOLDS_SKELETON)
+            return;
+        if (ulna_format_reads(format) & ULNA_HOLDS_MOTION) {
+            alone = job->outputs[i];
+            is_acclaim |= format == ULNA_FORMAT_AMC;
+        }
+    }
+    if (!alone || (!job->take->scaled && !job->scaled.model))
+        return;
+    const char *slash = strrchr(alone, '/'), *name = slash ? slash + 1 : alone, *dot = strrchr(name, '.');
+    int length = (int)(dot && dot > name ? dot - name : (long)strlen(name));
+    files_note_text(
+        job->notes,
+        "%.100s has joint values, and no skeleton, which was scaled to this person: -o %.*s.%s writes it too", name,
+        length < 100 ? length : 100, name, is_acclaim ? "asf" : "json");
+}
+
 int solve_write_outputs(solve_job *job)
 {
     json_t *list = put_list(job->object, "outputs");
     int code = CLI_DONE;
     note_extras(job);
+    note_scaled(job);
     for (int i = 0; i < job->output_count; i++) {
         int failed = write_row(job, i, put_row(list));
         code = failed > code ? failed : code;

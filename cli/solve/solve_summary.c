@@ -53,6 +53,16 @@ void solve_attach_text(const solve_job *job, char *text, size_t size)
         snprintf(text, size, "%s", job->attach == ATTACH_FILE ? job->attach_path : words[job->attach]);
 }
 
+void solve_skeleton_text(const solve_job *job, char *text, size_t size)
+{
+    int length = snprintf(text, size, "%.300s", job->skeleton_path);
+    if (job->is_unnamed)
+        length = snprintf(text, size, "the built-in %s, since no --skeleton was given", SOLVE_UNNAMED);
+    if (job->is_unnamed && !isnan(job->size))
+        snprintf(text + length, size - (size_t)length,
+                 "; bone lengths as the take shows them, in all %.2f times its own", job->size);
+}
+
 void solve_axes_sentence(const ulna_take *take, char *text, size_t size)
 {
     char axes[8], how[80] = "";
@@ -70,6 +80,12 @@ void solve_axes_sentence(const ulna_take *take, char *text, size_t size)
 void solve_note_take(solve_job *job)
 {
     enum { SHOWN = 8 };
+    if (job->attach == ATTACH_NAMES && !isnan(job->choice.rms_own))
+        files_note_text(
+            job->notes,
+            "the skeleton's own markers are not where this person wears them (%.0f mm off, %.0f mm where the "
+            "take puts them), so they are calibrated; --attach model uses them nevertheless",
+            1e3 * job->choice.rms_own, 1e3 * job->choice.rms_calibrated);
     const ulna_take *take = job->take;
     name_list absent = {0}, unused = {0};
     for (size_t i = 0; i < take->absent.count; i++)
@@ -455,6 +471,8 @@ static void put_shown(const solve_job *job)
     char text[300];
     solve_attach_text(job, text, sizeof text);
     put_text(o, "attached", text);
+    solve_skeleton_text(job, text, sizeof text);
+    put_text(o, "unnamed", job->is_unnamed ? text : NULL);
     solve_axes_sentence(job->take, text, sizeof text);
     put_text(o, "axes", text);
     limits_text(job, text, sizeof text);
@@ -518,6 +536,12 @@ void solve_add_results(solve_job *job)
         put_count(o, "joints", job->take->joints);
     if (job->attach == ATTACH_NAMES)
         put_number(o, "calibration_rms_mm", 1e3 * job->calibrated_rms);
+    put_text(o, "skeleton", job->skeleton_path);
+    put_flag(o, "skeleton_scaled", job->take->scaled || job->scaled.model);
+    if (!isnan(job->size))
+        put_number(o, "person_to_skeleton", job->size);
+    if (!isnan(job->choice.rms_own))
+        put_number(o, "own_markers_rms_mm", 1e3 * job->choice.rms_own);
     put_text(o, "method", job->options.solve.method ? job->options.solve.method : ulna_method_at(0)->name);
     put_spread(o, "us_per_frame", s->us_mean, s->us_max);
     put_number(json_object_get(o, "us_per_frame"), "median", s->us_median);
@@ -549,7 +573,8 @@ void solve_add_results(solve_job *job)
     note_trust(job);
     int fits_badly = r->trust.verdict == ULNA_VERDICT_REJECT ||
                      (r->trust.reasons & (ULNA_REASON_ROUGH | ULNA_REASON_OUTLIERS | ULNA_REASON_MISPLACED)) != 0;
-    if (job->attach == ATTACH_MODEL && !job->take->keypoints && !job->take->joints && fits_badly)
+    if (job->attach == ATTACH_MODEL && !job->take->keypoints && !job->take->joints && isnan(job->choice.rms_own) &&
+        fits_badly)
         files_note_text(job->notes,
                         "the markers are where the skeleton has its own: --attach names finds where they are from "
                         "the take and their names");
@@ -585,6 +610,7 @@ static void print_summary(const cli *tool, const solve_job *job)
         tool, o, NULL,
         ": {r.frames} frame{r.frames:/s} solved, {r.dof} degree{r.dof:/s} of freedom, {r.markers} marker{r.markers:/s}");
     solve_say_verdict(tool, job);
+    fact_line(tool, o, "skeleton", "{unnamed}");
     fact_line(tool, o, "attached", "{attached}");
     fact_line(tool, o, "axes", "{axes}");
     fact_line(tool, o, "method", "{r.method}, {limits}");

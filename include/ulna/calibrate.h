@@ -69,7 +69,8 @@ typedef struct ulna_calibrate_options {
     int try_lengths; /* 1: a few frames are calibrated with other bone lengths too, to see whether the skeleton has the person's:
                       * ulna_calibration.lengths. Not if lengths are found anyway, nor with is_static or evaluate_only */
     /* Other takes of the session, with the same model and the same markers, which are calibrated together with this one: more frames,
-     * and movements that one take lacks. Each is calibrated by itself, too, to compare. */
+     * and movements that one take lacks. Each is calibrated by itself, too, to compare. ULNA_ERR_ARGUMENT if two of them have frames in common,
+     * or are copies: frames that are left out of one would be used in the other. */
     const ulna_take *const *other_takes;
     int other_take_count;
     char
@@ -125,6 +126,8 @@ typedef struct ulna_calibration {
     ulna_calibrated_marker *markers; /* set.count; NULL with options.evaluate_only */
     ulna_model *model;               /* with the new bone lengths, and the set's markers; NULL without options.scale */
     double *scale;                   /* one factor per body of the skeleton; NULL without options.scale */
+    double
+        size; /* by what factor the bones grow in `scale`, all together, but for those that no marker shows; NaN without options.scale */
     double *limit_violation; /* per body: share of its limited angles that are more than 5 degrees beyond them */
     double *deviation;       /* per body: m, standard deviation of its joint's place; 0 if it has none, NaN unknown */
     /* Per body: radians, standard deviation of its joint's rotation in a frame, about the axis that is determined least; 0 if it has
@@ -171,6 +174,26 @@ typedef struct ulna_calibration {
 ULNA_API ulna_status ulna_calibrate(const ulna_take *take, const ulna_calibrate_options *options,
                                     ulna_calibration *result, ulna_error *error);
 ULNA_API void ulna_calibration_release(ulna_calibration *result);
+
+/* Where the markers of a recording are, if nobody says. */
+typedef struct ulna_places_choice {
+    int is_calibration_needed; /* 1: ulna_calibrate on a take with ULNA_ATTACH_NAMES finds them. 0: a take with ULNA_ATTACH_KEYPOINTS has
+                                * them: the skeleton's own markers, or key points */
+    double rms_own;        /* m: error of the skeleton's own markers on a few frames, where distances above the scale of
+                            * the calibration's loss count as that; NaN: not measured */
+    double rms_calibrated; /* the same for markers calibrated on other frames; NaN: not needed, or not found */
+} ulna_places_choice;
+
+/*
+ * Whether a skeleton's own markers are where this person wears them. They are not if a calibration on the take makes the squared error
+ * less than a third of what it is: more than offsets of another take of the same session explain. They are kept without a calibration if
+ * they fit as well as markers on skin usually do (6.6 mm on an adult), and also if the take hardly determines places while the error is
+ * below 1.5 cm. Names count alone if the skeleton has fewer than half of the markers that
+ * are known by name, and not if it has more of them than are. Looks at all
+ * frames that the options name; `set`, `attach` and `reference` of the options do not count. About 0.2 s. ULNA_ERR_MEMORY or _ARGUMENT.
+ */
+ULNA_API ulna_status ulna_places_choose(const ulna_take_options *options, ulna_places_choice *choice,
+                                        ulna_error *error);
 
 #ifdef __cplusplus
 }

@@ -10,6 +10,7 @@
 /* m: ulna_model_length_scale of an adult: the skeletons of HDM05 and CMU have 1.2 to 1.35, the built-in human 1.2. Weights, lengths
  * and thresholds that were found for adults grow with it. */
 #define ULNA_ADULT_LENGTH_SCALE 1.3
+#define ULNA_ROUGH_RMS 0.015 /* m on an adult: more than markers on skin are usually off */
 
 typedef struct ulna_anatomy {
     ulna_allocator allocator;

@@ -51,8 +51,7 @@ ulna_calibrate_options ulna_calibrate_options_static(void)
     return o;
 }
 
-/* Puts numbers in place of ULNA_AUTO. */
-static ulna_calibrate_options resolve(const ulna_model *model, const ulna_calibrate_options *given)
+ulna_calibrate_options ulna_calibrate_resolve(const ulna_model *model, const ulna_calibrate_options *given)
 {
     const double length = model->length_scale / ULNA_ADULT_LENGTH_SCALE, square = length * length;
     ulna_calibrate_options o = *given;
@@ -146,8 +145,7 @@ static int thin_out(int *frames, int count, int most)
     return most < count ? most : count;
 }
 
-/* Frames first .. last with at least half as many markers as the fullest one has; those inside the blocks apart. */
-static void choose_frames(ulna_calibrator *c, int first, int last)
+void ulna_calibrator_choose_frames(ulna_calibrator *c, int first, int last)
 {
     int frames = c->take->frame_count, most = 0;
     for (int f = 0; f < frames; f++) {
@@ -282,7 +280,7 @@ static ulna_status calibrate_once(const ulna_take *take, const ulna_marker_set *
         status = ulna_take_find_still(take, &first, &last, error);
     if (status != ULNA_OK)
         return status;
-    choose_frames(c, first, last);
+    ulna_calibrator_choose_frames(c, first, last);
     if (!c->usable_count)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "no frame of the recording has any of the markers");
     status = set_keys(c, options->first_frames);
@@ -405,6 +403,68 @@ static ulna_status calibrate(const ulna_take *take, const ulna_calibrate_options
     return status;
 }
 
+/* ---- people of another size ------------------------------------------------------------------------------------------- */
+
+/* The take on its skeleton scaled as a whole, and its offsets with it; the model is the caller's. */
+static ulna_status resize(const ulna_take *take, double size, ulna_take *resized, ulna_model **model)
+{
+    size_t nb = (size_t)take->model->nb;
+    double *lengths = ulna_allocate(&take->allocator, nb, sizeof *lengths);
+    *resized = *take;
+    resized->set = ulna_marker_set_empty(&take->allocator);
+    if (!lengths)
+        return ULNA_ERR_MEMORY;
+    for (int b = 0; b < take->model->nb; b++)
+        lengths[b] = size * ulna_model_bone_length(take->model, b);
+    ulna_status status = ulna_model_with_lengths(take->model, lengths, &take->allocator, model, NULL);
+    ulna_release(&take->allocator, lengths, nb, sizeof *lengths);
+    if (status == ULNA_OK)
+        status = ulna_marker_set_add_all(&take->set, &resized->set);
+    for (size_t i = 0; i < resized->set.count; i++)
+        for (int k = 0; k < 3; k++)
+            resized->set.items[i].offset[k] *= size;
+    resized->model = *model;
+    return status;
+}
+
+/*
+ * Lengths are expected near those of the skeleton, and offsets where people of its size wear markers. For a child on an adult's skeleton
+ * both are wrong, and hold the lengths half-way. So the skeleton is scaled to the size that was found, and calibrated again, until the
+ * size stays. Nothing changes for people of about its size, nor where a take shows no lengths.
+ */
+static ulna_status calibrate_resized(const ulna_take *take, const ulna_calibrate_options *given,
+                                     ulna_calibration *result, ulna_error *error)
+{
+    enum { MOST = 5 };
+    double size = 1;
+    ulna_calibrate_options options = ulna_calibrate_resolve(take->model, given);
+    ulna_status status = calibrate(take, &options, result, error);
+    int is_sized = options.scale && !options.shoulders && !options.is_static && !options.keep_near_set;
+    for (int again = 0; again < MOST && is_sized && status == ULNA_OK; again++) {
+        double more = ulna_calibrate_size(take->model, result->scale) / size;
+        ulna_take resized;
+        ulna_model *model = NULL;
+        if (!(fabs(more - 1) > ULNA_OTHER_SIZE))
+            break;
+        size *= more;
+        int rounds = result->rounds;
+        ulna_calibration_release(result);
+        status = resize(take, size, &resized, &model);
+        if (status != ULNA_OK)
+            ulna_fail(error, status, "no memory for a skeleton of another size");
+        if (status == ULNA_OK) {
+            options = ulna_calibrate_resolve(model, given);
+            status = calibrate(&resized, &options, result, error);
+        }
+        for (int b = 0; b < take->model->nb && status == ULNA_OK; b++)
+            result->scale[b] *= size;
+        result->rounds += rounds;
+        ulna_marker_set_release(&resized.set);
+        ulna_model_destroy(model);
+    }
+    return status;
+}
+
 /* That carry markers. */
 static int count_bodies(const ulna_marker_set *set)
 {
@@ -443,13 +503,13 @@ ulna_status ulna_calibrate(const ulna_take *take, const ulna_calibrate_options *
         *result = empty_result(take ? &take->allocator : NULL);
     if (!take || !result)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "a take and a pointer for the result are needed");
-    resolved = resolve(take->model, &resolved);
+    resolved = ulna_calibrate_resolve(take->model, &resolved);
     ulna_status status = check(take, o, error);
     if (status != ULNA_OK)
         return status;
     status = o->evaluate_only      ? evaluate(take, result, error)
              : o->other_take_count ? ulna_calibrate_takes(take, o, result, error)
-                                   : calibrate(take, o, result, error);
+                                   : calibrate_resized(take, options ? options : &defaults, result, error);
     if (status == ULNA_OK && o->try_lengths && !o->scale && !o->evaluate_only && !o->is_static && !o->other_take_count)
         status = ulna_calibrate_try_lengths(take, o, result, error);
     if (status == ULNA_OK)
@@ -458,6 +518,7 @@ ulna_status ulna_calibrate(const ulna_take *take, const ulna_calibrate_options *
         ulna_calibration_release(result);
         return status;
     }
+    result->size = ulna_calibrate_size(take->model, result->scale);
     if (o->progress)
         o->progress(o->progress_context, 100, 100);
     result->bodies = count_bodies(&result->set);

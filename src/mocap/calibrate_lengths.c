@@ -14,9 +14,6 @@
 
 enum { FEW = 60 };
 #define MATTER 1.2 /* times the error that other lengths give: less may be the freedom that they add */
-/* From 1, of a size. Chosen on HDM05's 01-03_01, 06-03_03, 03-02_02 and 03-05_02: the right skeleton has at most 0.016, one of 90 or 110 % at
- * least 0.051; docs/calibration.md has those it was confirmed on. */
-#define OTHER_SIZE 0.04
 
 /* The error with these options; NaN if there is none. `scale` receives the factors, if it is not NULL and there are some. */
 static ulna_status try_options(const ulna_take *take, const ulna_calibrate_options *options, double *rms,
@@ -33,8 +30,8 @@ static ulna_status try_options(const ulna_take *take, const ulna_calibrate_optio
     return status == ULNA_ERR_MEMORY ? status : ULNA_OK;
 }
 
-/* How much longer the bones are together. Those that no marker shows have a factor of exactly 1, and say nothing. */
-static double find_size(const ulna_model *model, const double *scale)
+/* Bones that no marker shows have a factor of exactly 1, and say nothing. */
+double ulna_calibrate_size(const ulna_model *model, const double *scale)
 {
     double given = 0, found = 0;
     for (int b = 0; scale && b < model->nb; b++)
@@ -66,8 +63,8 @@ ulna_status ulna_calibrate_try_lengths(const ulna_take *take, const ulna_calibra
         return ulna_fail(error, status, "no memory to try other bone lengths");
     t->are_others_better = t->rms_given > MATTER * t->rms_symmetric;
     t->are_shoulders_better = t->rms_given > MATTER * t->rms_shoulders;
-    t->size = find_size(take->model, t->scale);
-    t->is_other_size = fabs(t->size - 1) > OTHER_SIZE;
+    t->size = ulna_calibrate_size(take->model, t->scale);
+    t->is_other_size = fabs(t->size - 1) > ULNA_OTHER_SIZE;
     result->set.has_other_lengths = t->are_others_better || t->is_other_size;
     return ULNA_OK;
 }

@@ -17,6 +17,10 @@
 
 enum { ULNA_PANEL_ROWS = 24 };
 
+/* From 1, of a size. Chosen on HDM05's 01-03_01, 06-03_03, 03-02_02 and 03-05_02: the right skeleton has at most 0.016, one of 90 or 110 % at
+ * least 0.051; docs/calibration.md has those it was confirmed on. */
+#define ULNA_OTHER_SIZE 0.04
+
 /* The hot loops, compiled per instruction set (reduce_kernel.inc). */
 typedef struct ulna_reduce_kernel {
     /* C (width x width, by rows, blocks of 4 x 8 on and below the diagonal) += AT A; A: rows x width; width a multiple of 8. */
@@ -159,6 +163,12 @@ static inline double *ulna_offset(const ulna_calibrator *c, int marker)
     return c->z + c->groups + 3 * marker;
 }
 
+/* calibrate.c */
+/* Puts numbers in place of ULNA_AUTO. */
+ulna_calibrate_options ulna_calibrate_resolve(const ulna_model *model, const ulna_calibrate_options *given);
+/* Frames first .. last with at least half as many markers as the fullest one has, as `usable`; those inside the blocks apart, as `held`. */
+void ulna_calibrator_choose_frames(ulna_calibrator *c, int first, int last);
+
 /* calibrate_state.c */
 /* `set`: the take's, perhaps with other bodies and offsets. */
 ulna_status ulna_calibrator_create(const ulna_take *take, const ulna_marker_set *set,
@@ -233,7 +243,10 @@ ulna_status ulna_calibrate_takes(const ulna_take *take, const ulna_calibrate_opt
 ulna_status ulna_standing_pose(const ulna_model *model, char letter, const ulna_allocator *allocator, double *q,
                                ulna_error *error);
 
-/* calibrate_lengths.c: result->lengths, and what it means for result->set. `options` are those that gave the result. Fails only without
+/* calibrate_lengths.c */
+/* How much longer all bones are together, with these factors (nb); NaN without any. */
+double ulna_calibrate_size(const ulna_model *model, const double *scale);
+/* result->lengths, and what it means for result->set. `options` are those that gave the result. Fails only without
  * memory: a trial that fails otherwise says nothing. */
 ulna_status ulna_calibrate_try_lengths(const ulna_take *take, const ulna_calibrate_options *options,
                                        ulna_calibration *result, ulna_error *error);

@@ -379,6 +379,7 @@ static ulna_status move_lone_markers(names_job *job, int *moved)
         item->body = to;
     }
     ulna_anatomy_destroy(job->anatomy);
+    job->anatomy = NULL; /* the next round may have no memory for one */
     ulna_release(allocator, job->body, count, sizeof *job->body);
     ulna_release(allocator, job->weight, count, sizeof *job->weight);
     return status;

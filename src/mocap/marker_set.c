@@ -300,8 +300,8 @@ static ulna_status refuse_far(const set_reader *r)
     if (*unit)
         snprintf(advice, sizeof advice,
                  r->has_unit
-                     ? "the unit of the table seems to be wrong, '# unit: %s' would fit"
-                     : "no line says the unit of the table, so that metres are assumed: add the line '# unit: %s'",
+                     ? "the unit of the table seems to be wrong; '%s' would fit"
+                     : "the table does not state its unit, so that metres are assumed: add the line '# unit: %s'",
                  unit);
     ulna_fail(r->error, ULNA_ERR_PARSE,
               "marker '%.50s' would be %.3g m from its bone, and the skeleton's characteristic length is %.2g m: %s",

@@ -27,7 +27,6 @@
 #define MOST_WITH_OUTLIERS 0.5        /* of the frames */
 #define MOST_UNMEASURED 0.25          /* of the degrees of freedom */
 #define FEWEST_NUMBERS 0.75           /* that markers give, beside the degrees of freedom that move them */
-#define ROUGH 0.015                   /* m on an adult: more than markers on skin are usually off */
 #define POOR 0.03                     /* m on an adult: more than skin and soft tissue move */
 #define ROTATION_PER_ANGLE 1.001      /* rotations one after the other add up at most; and rounding */
 #define ROTATION_PER_COORDINATE 3.142 /* of others: a quaternion that moves by d rotates by 2 d to pi d */
@@ -288,7 +287,7 @@ static unsigned reasons_to_look(const ulna_model *model, const ulna_track_result
 void ulna_track_judge(const ulna_model *model, double length_scale, ulna_track_result *r)
 {
     const double length = length_scale / ULNA_ADULT_LENGTH_SCALE;
-    int is_rough = r->trust.typical_rms > ROUGH * length;
+    int is_rough = r->trust.typical_rms > ULNA_ROUGH_RMS * length;
     r->trust.is_poor = r->trust.typical_rms > POOR * length;
     unsigned rejecting = reasons_to_reject(r, is_rough);
     r->trust.reasons = rejecting | reasons_to_look(model, r, is_rough);

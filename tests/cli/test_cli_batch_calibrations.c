@@ -172,6 +172,18 @@ static void expect_note(const json_t *notes, const char *text)
     fail_msg("no note says: %s", text);
 }
 
+/* DB/NAME_1.c3d and so on, each longer than the one before: copies of one recording would be calibrated with once. */
+static void write_takes(ulna_test_tool *tool, const char *name, int first, int last)
+{
+    for (int i = first; i <= last; i++) {
+        char path[64];
+        ulna_test_take take = ulna_test_take_make(700 + i);
+        snprintf(path, sizeof path, "%s_%d.c3d", name, i);
+        ulna_test_take_write(tool->folder, path, NULL, NULL, &take.markers);
+        ulna_test_take_release(&take);
+    }
+}
+
 /* A broken take is left out, and fails by itself; the others are calibrated together, and solved. */
 static void broken_takes_are_left_out(void **state)
 {
@@ -179,10 +191,10 @@ static void broken_takes_are_left_out(void **state)
     ulna_test_tool_shell(
         tool, "rm -rf db; " ULNA
               " sample -q t && mkdir -p db/anna db/none && cp t/human.asf db/anna/anna.asf && cp t/human.asf "
-              "db/none/none.asf && for i in 1 2 3; do cp t/walk.c3d db/anna/anna_$i.c3d; done; "
-              "for i in 1 2 3; do cat t/walk.c3d; done | tr 'P' 'q' >db/anna/anna_4.c3d; "
+              "db/none/none.asf && for i in 1 2 3; do cat t/walk.c3d; done | tr 'P' 'q' >db/anna/anna_4.c3d; "
               "head -c 400 t/walk.c3d >db/anna/anna_5.c3d; printf garbage >db/none/none_1.c3d; : >db/none/none_2.c3d; "
               "head -c 400 t/walk.c3d >db/none/none_3.c3d");
+    write_takes(tool, "db/anna/anna", 1, 3);
     json_t *summary = summary_of(tool, "db -o out --no-reports --options '--frames 1:60'", 1);
     json_t *notes = json_object_get(summary, "calibration_notes");
     assert_int_equal(integer(summary, "done"), 3);
@@ -209,7 +221,7 @@ static void broken_takes_are_left_out(void **state)
     ulna_test_says(tool->out, "anna/anna: calibrated without anna/anna_4: anna_4.c3d");
     assert_int_equal(count_of(tool, "db -o out --no-reports --options '--frames 1:60'", 1, "kept"), 8);
     /* Mended, it is one of those to calibrate with. */
-    ulna_test_tool_shell(tool, "cp t/walk.c3d db/anna/anna_4.c3d");
+    write_takes(tool, "db/anna/anna", 4, 4);
     assert_int_equal(count_of(tool, "db -o out --no-reports --options '--frames 1:60'", 1, "done"), 4);
 }
 
@@ -217,9 +229,10 @@ static void broken_takes_are_left_out(void **state)
 static void unreadable_takes_are_left_out(void **state)
 {
     ulna_test_tool *tool = *state;
-    ulna_test_tool_shell(tool,
-                         "rm -rf db; " ULNA " sample -q t && mkdir db && cp t/human.asf db/bob.asf && cp t/walk.c3d "
-                         "db/bob_1.c3d && cp t/walk.c3d db/bob_2.c3d && ln -s /proc/self/mem db/bob_3.c3d");
+    ulna_test_tool_shell(tool, "rm -rf db; " ULNA
+                               " sample -q t && mkdir db && cp t/human.asf db/bob.asf && ln -s /proc/self/mem "
+                               "db/bob_3.c3d");
+    write_takes(tool, "db/bob", 1, 2);
     expect(tool, "db -o out --no-reports --options '--frames 1:60'", 1);
     ulna_test_says(tool->out, "bob: calibrated without bob_3: bob_3.c3d: ");
     ulna_test_says(tool->out, "3 takes: 2 solved, 1 failed");
@@ -227,8 +240,37 @@ static void unreadable_takes_are_left_out(void **state)
     expect_calibrated_on(tool, "out", "bob_1", "session");
     expect(tool, "--merge out", 1);
     ulna_test_says(tool->out, "bob: calibrated without bob_3: bob_3.c3d: ");
-    ulna_test_tool_shell(tool, "rm db/bob_3.c3d && cp t/walk.c3d db/bob_3.c3d");
+    ulna_test_tool_shell(tool, "rm db/bob_3.c3d");
+    write_takes(tool, "db/bob", 3, 3);
     assert_int_equal(count_of(tool, "db -o out --no-reports --options '--frames 1:60'", 0, "kept"), 0);
+}
+
+/* Recordings and nothing else: the built-in human, as long as the person of each session. */
+static void no_skeleton_is_needed(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool, "rm -rf db; mkdir -p db/anna db/bob");
+    write_takes(tool, "db/anna/x", 1, 2);
+    write_takes(tool, "db/bob/x", 1, 1);
+    ulna_test_tool_shell(tool, "cp db/anna/x_1.c3d db/anna/copy.c3d"); /* which is calibrated with once */
+    expect(tool, "db -o out --dry-run", 0);
+    ulna_test_says(tool->out, "human (built in), scaled");
+    expect(tool, "db -o out", 0);
+    expect_calibrated_on(tool, "out", "anna/x_1", "session");
+    expect_calibrated_on(tool, "out", "anna/copy", "session");
+    ulna_test_tool_shell(tool, "test -s out/anna/x_1.bvh && test -s out/calibration/anna/anna~skeleton.json && "
+                               "test -s out/calibration/bob/bob~skeleton.json && ! grep -q reject out/results.csv && "
+                               "cmp out/anna/x_1.bvh out/anna/copy.bvh && cp -r out first");
+    assert_int_equal(count_of(tool, "db -o out", 0, "kept"), 4);
+    ulna_test_tool_shell(tool, "echo ' ' >>out/calibration/anna/anna~skeleton.json");
+    assert_int_equal(count_of(tool, "db -o out", 0, "kept"), 4); /* made again, the same */
+    ulna_test_tool_shell(tool, "cmp out/calibration/anna/anna~skeleton.json first/calibration/anna/anna~skeleton.json");
+    expect(tool, "out/plan.csv -o out --shard 1/1", 0); /* which has no skeleton either */
+    ulna_test_tool_shell(tool, "printf 'take\\ndb/bob/x_1.c3d\\n' >m.csv");
+    expect(tool, "m.csv -o out2 --no-reports --formats csv", 0);
+    ulna_test_tool_shell(tool, "cp first/calibration/anna/anna.csv db/anna/x-markers.csv"); /* of which skeleton? */
+    expect(tool, "db -o out3 --dry-run", 1);
+    ulna_test_says(tool->out, "no skeleton was found");
 }
 
 /* So is a take that can be read, but that `ulna calibrate` refuses. */
@@ -319,6 +361,7 @@ int main(void)
         TEST(the_take_at_fault_is_left_out),
         TEST(passing_failures_do_not_stay),
         TEST(calibrations_are_shown_on_a_terminal),
+        TEST(no_skeleton_is_needed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -368,7 +368,7 @@ static void reasons_do_not_depend_on_the_plan(void **state)
     /* A skeleton that somebody has filled in. */
     expect(tool, "out/plan.csv -o out --no-reports -s human", 0);
     /* Of a manifest, with its line. */
-    ulna_test_tool_shell(tool, "printf 'take\\ntake.c3d\\n' >m.csv");
+    ulna_test_tool_shell(tool, "cp take.c3d two.c3d; printf 'take,skeleton\\ntake.c3d,\\ntwo.c3d,human\\n' >m.csv");
     expect(tool, "m.csv -o out2 --slurm 1", 0);
     expect(tool, "--merge out2", 1);
     expect_result(tool, "out2", "take", "failed", "m.csv:2: the manifest names no skeleton for it: fill in");

@@ -395,7 +395,7 @@ static void files_are_what_they_are_called(void **state)
 static void takes_of_a_session(void **state)
 {
     ulna_test_tool *tool = *state;
-    ulna_test_take take = ulna_test_take_make(FRAMES);
+    ulna_test_take take = ulna_test_take_make(FRAMES + 20);
     ulna_test_take_write(tool->folder, "second.c3d", NULL, NULL, &take.markers);
     json_t *object = calibrate(tool, "-s human -m take.c3d second.c3d -o a.csv", 0), *session;
     session = json_object_get(object, "session");
@@ -419,6 +419,42 @@ static void takes_of_a_session(void **state)
     ulna_test_take_release(&take);
 }
 
+/* What is left out of one copy is used in the other: then no error is held out. */
+static void a_recording_counts_once(void **state)
+{
+    ulna_test_tool *tool = *state;
+    static const char *const names[] = {"take.c3d", "./take.c3d", "link.c3d", "copy.c3d", "take.trc"};
+    ulna_test_tool_shell(tool, "ln -s take.c3d link.c3d; cp take.c3d copy.c3d");
+    assert_int_equal(ulna_test_tool_run(tool, "convert take.c3d take.trc"), 0);
+    for (size_t i = 0; i + 1 < sizeof names / sizeof *names; i++) {
+        char line[100];
+        snprintf(line, sizeof line, "-s human -m take.c3d %s -o a.csv", names[i]);
+        json_decref(calibrate(tool, line, 3));
+        ulna_test_says(tool->err, "recordings 1 and 2 are the same");
+        ulna_test_tool_shell(tool, "test ! -e a.csv");
+    }
+}
+
+/* The built-in human, with the lengths of the person. */
+static void no_skeleton_is_needed(void **state)
+{
+    ulna_test_tool *tool = *state;
+    json_t *object = calibrate(tool, "-m take.c3d -o a.csv", 0);
+    assert_string_equal(json_string_value(json_object_get(object, "skeleton")), "human");
+    assert_string_equal(json_string_value(json_object_get(object, "bones_from")), "the markers' names");
+    assert_true(json_is_object(json_object_get(object, "scales")));
+    assert_true(has_note(object, "--model-out FILE writes that skeleton"));
+    json_decref(object);
+    object = calibrate(tool, "-m take.c3d -o a.csv --model-out me.json", 0);
+    assert_false(has_note(object, "--model-out FILE writes that skeleton"));
+    json_decref(object);
+    assert_int_equal(ulna_test_tool_run(tool, "solve -s me.json -a a.csv -m take.c3d -o two.bvh"), 0);
+    assert_int_equal(ulna_test_tool_run(tool, "solve -m take.c3d -o one.bvh"), 0); /* the same in one command */
+    assert_int_equal(ulna_test_tool_run(tool, "solve -s me.json -a a.csv -m take.c3d -o two.csv"), 0);
+    assert_int_equal(ulna_test_tool_run(tool, "solve -m take.c3d -o one.csv"), 0);
+    ulna_test_tool_shell(tool, "cmp one.csv two.csv");
+}
+
 /* ---- what goes wrong ------------------------------------------------------------------------------------------------------ */
 
 static void mistakes_are_told(void **state)
@@ -429,8 +465,10 @@ static void mistakes_are_told(void **state)
         int code;
         const char *part;
     } cases[] = {
-        {"", 2, "--skeleton and --markers are needed"},
-        {"-s human", 2, "--skeleton and --markers are needed"},
+        {"", 2, "--markers FILE is needed"},
+        {"-s human", 2, "--markers FILE is needed"},
+        {"-m take.c3d -a a.csv", 2, "--attach is about a skeleton: give that too, with --skeleton"},
+        {"-m take.c3d --reference truth.csv", 2, "--reference is about a skeleton"},
         {"-s human -m take.c3d --model-out m.json", 2, "--scale"},
         {"-s human -m take.c3d --symmetric --model-out m.csv", 2, "the ending is that of a skeleton: .json, .asf"},
         {"-s human -m take.c3d --symmetric --model-out m", 2, "the ending is that of a skeleton: .json, .asf"},
@@ -607,6 +645,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(markers_placed_anew_are_not_done, open_take, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(files_are_what_they_are_called, open_take, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(takes_of_a_session, open_take, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(a_recording_counts_once, open_take, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(no_skeleton_is_needed, open_take, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(wrong_bones_are_told_and_mended, open_take, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(lengths_are_found, open_take, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(shoulders_are_found, open_take, ulna_test_tool_close),

@@ -380,7 +380,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(items_stay_on_the_page, ulna_test_tool_open, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(bad_folders_are_refused, ulna_test_tool_open, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(hostile_data_are_refused, ulna_test_tool_open, ulna_test_tool_close),
-ulna_test_needs("hand", cmocka_unit_test_setup_teardown(hostile_poses_are_refused, ulna_test_tool_open,
+        ulna_test_needs("hand", cmocka_unit_test_setup_teardown(hostile_poses_are_refused, ulna_test_tool_open,
                                                                 ulna_test_tool_close)),
         cmocka_unit_test_setup_teardown(folder_of_data_is_said, ulna_test_tool_open, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(everything_runs_without_data, ulna_test_tool_open, ulna_test_tool_close),

@@ -567,7 +567,7 @@ static void mistakes_are_told(void **state)
         int code;
         const char *says;
     } cases[] = {
-        {"-m take.c3d", 2, "--skeleton FILE is needed"},
+        {"-s ''", 2, "--skeleton needs the name of a file"},
         {"-s human", 2, "--markers FILE is needed"},
         {"-s - -m -", 2, "standard input can be only one of these"},
         {"-s human -m take.c3d --robust", 2,

@@ -286,9 +286,10 @@ static void csv_of_joints(void **state)
     ulna_content_release(&c);
 
     /* As `ulna reach` writes answers: words among the numbers. */
-    c = content_of_text("sample,time_s,status,position_error_m,rotation_error_rad,hip_rad,slide_tx_m\n1,0,reached,0,0,-3,0.5\n"
-                        "2,0.5,closest,1,0,0.25,0.1\n",
-                        ULNA_FORMAT_CSV, model);
+    c = content_of_text(
+        "sample,time_s,status,position_error_m,rotation_error_rad,hip_rad,slide_tx_m\n1,0,reached,0,0,-3,0.5\n"
+        "2,0.5,closest,1,0,0.25,0.1\n",
+        ULNA_FORMAT_CSV, model);
     assert_int_equal(c.remarks.count, 1);
     assert_remark(&c.remarks, 1, "1 of 3 coordinates have no column");
     assert_true(!c.source.degrees && at(&c, 0, 0) == -3 && at(&c, 1, 1) == 0.1 && c.clip.frame_seconds == 0.5);

@@ -504,7 +504,7 @@ int main(void)
         cmocka_unit_test(fixed_bodies_change_nothing),
         ulna_test_needs("hdm05 cmu bvh", cmocka_unit_test(no_marker_alone_on_recorded_skeletons)),
         cmocka_unit_test(single_wrist_markers_are_on_the_forearm),
-cmocka_unit_test(joints_of_the_skeleton_are_recognised),
+        cmocka_unit_test(joints_of_the_skeleton_are_recognised),
         cmocka_unit_test(names_of_bones_may_be_other_markers),
         cmocka_unit_test(own_markers_come_before_joints),
     };
