@@ -88,7 +88,7 @@ typedef enum ulna_attach {
 } ulna_attach;
 
 /*
- * Joints: markers called after bones of the skeleton, and as far apart as its joints are (2 % of all lengths that bending does not
+ * Joints: markers called after bones of the skeleton, and as far apart in every frame as its joints are (1 % of all lengths that bending does not
  * change), are these joints, such as those that were written from a motion of the skeleton. They are at the origins of their bodies. That comes
  * before all other meanings of their names, except with a set or ULNA_ATTACH_SET; with ULNA_ATTACH_KEYPOINTS if half of the names are such.
  *

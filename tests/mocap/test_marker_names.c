@@ -334,9 +334,10 @@ static ulna_model *build_joints(double longer, double size)
     return model;
 }
 
-/* The joints of a motion, each `off` metres beside its place. */
-static ulna_recording record_joints(const ulna_model *model, double off)
+/* The joints of a motion, each `off` metres beside its place, and with noise. */
+static ulna_recording record_joints(const ulna_model *model, double off, double noise)
 {
+    ulna_test_rng rng = ulna_test_rng_seed(5);
     ulna_recording recording = ulna_recording_empty(NULL);
     ulna_pose *pose;
     double *q = calloc((size_t)ulna_model_coordinate_count(model), sizeof *q);
@@ -352,6 +353,8 @@ static ulna_recording record_joints(const ulna_model *model, double off)
             assert_int_equal(ulna_pose_point(pose, b, beside, ulna_recording_frame(&recording, f) + 3 * b), ULNA_OK);
         }
     }
+    for (int i = 0; i < 3 * JOINTS * FRAMES; i++)
+        recording.positions[i] += noise * ulna_test_rng_normal(&rng);
     for (int b = 0; b < JOINTS; b++)
         snprintf(recording.names[b], sizeof recording.names[0], "%s", ulna_model_body_name(model, b));
     ulna_pose_destroy(pose);
@@ -397,7 +400,7 @@ static void joints_of_the_skeleton_are_recognised(void **state)
 {
     (void)state;
     ulna_model *model = build_joints(1, 1);
-    ulna_recording recording = record_joints(model, 0);
+    ulna_recording recording = record_joints(model, 0, 0);
     check_joints(model, &recording, ULNA_ATTACH_KEYPOINTS, JOINTS);
     check_joints(model, &recording, ULNA_ATTACH_NAMES, JOINTS);
     ulna_take *take = take_of(model, &recording, ULNA_ATTACH_NAMES);
@@ -434,15 +437,16 @@ static void names_of_bones_may_be_other_markers(void **state)
 {
     (void)state;
     static const struct {
-        double longer, size, off;
+        double longer, size, off, noise;
         int is_joint;
         unsigned doubts;
-    } all[] = {{1, 1, 0, 1, 0},    {1, 1, .002, 1, 0}, {1.1, 1, 0, 0, 0},
-               {1, 1.08, 0, 0, 0}, {1, 1, .05, 0, 0},  {1, 1000, 0, 1, ULNA_DOUBT_SIZE}};
+    } all[] = {
+        {1, 1, 0, 0, 1, 0},    {1, 1, .001, 0, 1, 0}, {1, 1, 0, .0005, 1, 0}, {1.1, 1, 0, 0, 0, 0},
+        {1, 1.08, 0, 0, 0, 0}, {1, 1, .05, 0, 0, 0},  {1, 1, 0, .01, 0, 0},   {1, 1000, 0, 0, 1, ULNA_DOUBT_SIZE}};
     ulna_model *model = build_joints(1, 1);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         ulna_model *person = build_joints(all[i].longer, all[i].size);
-        ulna_recording recording = record_joints(person, all[i].off);
+        ulna_recording recording = record_joints(person, all[i].off, all[i].noise);
         ulna_take *take = take_of(model, &recording, ULNA_ATTACH_KEYPOINTS);
         if (take->joints != all[i].is_joint * JOINTS || (take->doubts & ULNA_DOUBT_SIZE) != all[i].doubts)
             fail_msg("row %zu: %d joints, doubts %u", i, take->joints, take->doubts);
@@ -462,7 +466,7 @@ static void own_markers_come_before_joints(void **state)
     static const double beside[3] = {0, .05, 0};
     ulna_model *model = build_joints(1, 1), *marked;
     ulna_builder *builder;
-    ulna_recording recording = record_joints(model, 0);
+    ulna_recording recording = record_joints(model, 0, 0);
     for (int own = 0; own < 2; own++) {
         assert_int_equal(ulna_builder_from_model(model, NULL, &builder, NULL), ULNA_OK);
         for (int b = 0; b < (own ? JOINTS : 3); b++)
