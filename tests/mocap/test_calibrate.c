@@ -92,7 +92,7 @@ static void test_names_of_marker_sets(void **state)
         {"L_TTC", "left_shank"},
         {"R_TAM", "right_foot"},
         {"LFCC", "left_foot"},
-        {"L_FM5", "left_toes"},
+        {"L_FM5", "left_foot"},
         {"SJN", "upper_spine"},
         {"R_SAE", "right_clavicle"},
         {"L_HME", "left_upper_arm"},

@@ -409,6 +409,7 @@ static void joints_of_the_skeleton_are_recognised(void **state)
     for (size_t i = 0; i < found.set.count; i++)
         for (int k = 0; k < 3; k++)
             assert_true(fabs(found.set.items[i].offset[k]) < 1e-3);
+    assert_false(found.is_undetermined);
     ulna_calibration_release(&found);
     ulna_take_destroy(take);
 
