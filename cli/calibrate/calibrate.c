@@ -273,8 +273,7 @@ static int make_take(json_t *object, calibrate_job *job, ulna_error *error)
     if (ulna_take_create(&o, &job->take, error)) {
         ulna_error why = *error;
         if (why.status == ULNA_ERR_MODEL)
-            cli_fail(error, why.status, "%.200s; --attach takes a table that says which marker is on which bone",
-                     why.message);
+            cli_fail(error, why.status, "%.200s: --attach takes such a table", why.message);
         return files_fail(object, job->markers_path, error);
     }
     job->from = bones_from(job);

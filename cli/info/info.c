@@ -535,7 +535,8 @@ static void show_source(const cli *tool, const ulna_content *content, json_t *ro
         fact_line(tool, row, "in file",
                   "[1 unit of length = {unit_m} m|unknown unit of length][ ({unit})][{degrees?}, degrees], [{up} up|up "
                   "axis not stated]");
-    fact_line(tool, row, "analog", "{analog_per_frame?}{analog_per_frame} samples per frame, which are not read");
+    fact_line(tool, row, "analog",
+              "{analog_per_frame?}{analog_per_frame} samples per frame: only a C3D that is written from it keeps them");
 }
 
 static void print_lines(const cli *tool, const char *before, json_t *lines)

@@ -112,6 +112,18 @@ static ulna_status recorded_markers(const ulna_take *take, ulna_recording *to, u
     return ULNA_OK;
 }
 
+/* What the recording's C3D holds besides its markers, for another one: analog data, force plates, events. Standard input is read once. */
+static ulna_status read_besides(const solve_job *job, const char *path, ulna_content *besides, ulna_error *error)
+{
+    ulna_read_options options = ulna_read_options_default();
+    options.unit_m = job->markers_unit;
+    options.extras = 1;
+    if (ulna_format_of_name(path) != ULNA_FORMAT_C3D || job->markers.format != ULNA_FORMAT_C3D ||
+        strcmp(job->markers_path, "-") == 0)
+        return ULNA_OK;
+    return files_read(job->markers_path, &options, besides, error);
+}
+
 /* Acclaim files go with the skeleton's own file: its joints and its units. Marker files get the solved markers, scenes
  * the recorded ones beside the skeleton, but a character is written as it is. */
 static ulna_status write_file(solve_job *job, const char *path, ulna_error *error)
@@ -125,8 +137,13 @@ static ulna_status write_file(solve_job *job, const char *path, ulna_error *erro
     const ulna_clip *clip = &job->result.clip;
     ulna_recording recorded = ulna_recording_empty(NULL);
     int is_acclaim = format == ULNA_FORMAT_AMC || format == ULNA_FORMAT_ASF;
-    ulna_status status = ULNA_OK;
-    if ((is_acclaim || format == job->skeleton->format) && !job->take->scaled) {
+    ulna_content besides = ulna_content_empty(NULL);
+    ulna_status status = read_besides(job, path, &besides, error);
+    if (besides.extras) {
+        options.extras = besides.extras;
+        options.other_points = 1;
+    }
+    if (status == ULNA_OK && (is_acclaim || format == job->skeleton->format) && !job->take->scaled) {
         model = job->skeleton->model;
         if (job->model != model) {
             status = ulna_clip_convert(job->model, clip, model, &own, error);
@@ -144,6 +161,7 @@ static ulna_status write_file(solve_job *job, const char *path, ulna_error *erro
     }
     if (status == ULNA_OK && !job->take->scaled && !job->scaled.model)
         files_note_skeleton(job->notes, format, job->skeleton_path, job->skeleton, 0);
+    ulna_content_release(&besides);
     ulna_recording_release(&recorded);
     ulna_clip_release(&own);
     return status;
@@ -187,15 +205,15 @@ static int write_report(solve_job *job)
     return CLI_DONE;
 }
 
-/* What else the recording's file holds belongs to its markers, not to those of the solved skeleton. */
-static void note_extras(const solve_job *job)
+/* What a C3D from standard input holds besides its markers is gone when another one is written. */
+static void note_besides(const solve_job *job)
 {
     int is_c3d = 0;
     for (int i = 0; i < job->output_count; i++)
         is_c3d |= ulna_format_of_name(job->outputs[i]) == ULNA_FORMAT_C3D;
-    if (is_c3d && job->markers.format == ULNA_FORMAT_C3D)
-        files_note_text(job->notes, "analog data, events, force plates and other parameters of the recording are not "
-                                    "written; `ulna convert` to C3D keeps them");
+    if (is_c3d && job->markers.format == ULNA_FORMAT_C3D && strcmp(job->markers_path, "-") == 0)
+        files_note_text(job->notes, "analog data, events, force plates and other parameters of standard input are not "
+                                    "written: name the file instead");
 }
 
 /* A skeleton that was scaled to the person is in no file of the user's. */
@@ -226,7 +244,7 @@ int solve_write_outputs(solve_job *job)
 {
     json_t *list = put_list(job->object, "outputs");
     int code = CLI_DONE;
-    note_extras(job);
+    note_besides(job);
     note_scaled(job);
     for (int i = 0; i < job->output_count; i++) {
         int failed = write_row(job, i, put_row(list));

@@ -199,10 +199,11 @@ typedef struct ulna_write_options {
     int channel_count;
     int dof_channels; /* BVH: 0: three rotations in every joint, as Blender needs them; 1: only those that the joint has */
     const ulna_extras
-        *extras; /* C3D: of the recording's own file, to be written along; NULL: none. Analog samples go with the
+        *extras;      /* C3D: of the recording's own file, to be written along; NULL: none. Analog samples go with the
                                 * numbers of the frames: those of frames that are not written are left out. The unit is that of
                                 * this file unless unit_m says otherwise. glTF: of the skeleton's own file, which is written again, with the
                                 * motion as its first animation. */
+    int other_points; /* C3D: 1: the markers are others than those of that file: what it says of its points is left out */
 } ulna_write_options;
 
 ULNA_API ulna_write_options ulna_write_options_default(void); /* usual units, all digits */

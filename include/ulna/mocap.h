@@ -89,12 +89,13 @@ typedef enum ulna_attach {
 } ulna_attach;
 
 /*
- * Joints: markers called after bones of the skeleton, and as far apart as its joints are (2 % of all lengths that bending does not
+ * Joints: markers called after bones of the skeleton, and as far apart in every frame as its joints are (1 % of all lengths that bending does not
  * change), are these joints, such as those that were written from a motion of the skeleton. They are at the origins of their bodies. That comes
  * before all other meanings of their names, except with a set or ULNA_ATTACH_SET; with ULNA_ATTACH_KEYPOINTS if half of the names are such.
  *
  * By names: those of common marker sets (Plug-in-Gait, CMU and HDM05: LFHD, C7, LSHO, RWRA, LFWT or LASI, LKNE, ...; Helen Hayes
- * and OpenSim's examples: R.Acromium, V.Sacral, L.Knee.Lat, ...) on the bodies that the skeleton has for them, by the names that
+ * and OpenSim's examples: R.Acromium, V.Sacral, L.Knee.Lat, ...; IOR, CAST and Qualisys: L_IAS, R_FLE, SJN, ...; OptiTrack: LKneeOut,
+ * WaistLFront, Hip_1, ...; joint centres: LHJC, RKJC, ...) on the bodies that the skeleton has for them, by the names that
  * ASF files, BVH files and Ulna's samples use (lfemur, LeftUpLeg, left_thigh, ...). Letter case, points and a subject's prefix
  * such as "Daniel:" do not matter. Offsets are where such a marker is on an adult of 1.75 m at rest.
  *

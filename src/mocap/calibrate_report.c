@@ -311,6 +311,8 @@ static ulna_status find_deviations(ulna_calibrator *c, tally *tallies, ulna_cali
     result->undetermined = 0;
     for (int i = 0; i < c->count; i++) {
         find_deviation(c, i, unit, &tallies[i]);
+        if (c->take->set.items[c->item[i]].is_joint) /* its place is known, not expected */
+            tallies[i].undetermined = 0;
         result->undetermined += tallies[i].undetermined;
     }
     return find_joint_deviations(c, excess, result->deviation, result->rotation_deviation);
@@ -384,7 +386,7 @@ static void fill_totals(const ulna_calibrator *c, const tally *tallies, int is_o
 {
     double all = 0, seen = 0;
     result->is_undetermined = result->undetermined > LITTLE * fmin(count_shown(c), 3 * (double)c->count) ||
-                              (!c->options.is_static && is_one_pose);
+                              (!c->options.is_static && is_one_pose && c->take->joints < c->count);
     result->set.is_undetermined = result->is_undetermined;
     for (int i = 0; i < c->count; i++) {
         all += tallies[i].squares;

@@ -32,59 +32,98 @@
 #define SHANK ULNA_BONES_SHANK
 #define FOOT ULNA_BONES_FOOT
 #define TOE_JOINTS "toes toebase toe ball"
+#define LUMBAR "lowerspine lowerback spine abdomen waist spine1 chest torso"
+#define JOINT_SPREAD                                                                                                   \
+    {                                                                                                                  \
+        .012, .012, .012                                                                                               \
+    } /* joint centres, of a model that may put them elsewhere */
 #define TOES TOE_JOINTS " " FOOT
 
 // clang-format off
 static const ulna_spot table[] = {
-    {"FHD FRONTHEAD TEMPLE", ULNA_MIDDLE_SIDED, "head", ULNA_JOINT, NULL, 0, {.08, .14, .10}, {.02, .03, .03}, {.015, .015, .015}, {0}},
-    {"BHD BACKHEAD", ULNA_MIDDLE_SIDED, "head", ULNA_JOINT, NULL, 0, {.065, .085, -.04}, {.02, .03, .035}, {.015, .015, .015}, {0}},
+    {"FHD FRONTHEAD TEMPLE AH", ULNA_MIDDLE_SIDED, "head", ULNA_JOINT, NULL, 0, {.08, .14, .10}, {.02, .03, .03}, {.015, .015, .015}, {0}},
+    {"BHD BACKHEAD PH", ULNA_MIDDLE_SIDED, "head", ULNA_JOINT, NULL, 0, {.065, .085, -.04}, {.02, .03, .035}, {.015, .015, .015}, {0}},
+    {"HEAD", ULNA_MIDDLE_SIDED, "head", ULNA_JOINT, NULL, 0, {.08, .11, .02}, {.02, .03, .04}, {.02, .02, .02}, {0}},
     {"HEAD ARIEL TOPHEAD HEADTOP THEA VERTEX", ULNA_MIDDLE, "head", ULNA_JOINT, NULL, 0, {0, .20, 0}, {.015, .03, .04}, {0}, {0}},
-    {"FHEA FRONTHEAD HEADFRONT FOREHEAD", ULNA_MIDDLE, "head", ULNA_JOINT, NULL, 0, {0, .14, .11}, {.015, .03, .03}, {0}, {0}},
+    {"FHEA FRONTHEAD HEADFRONT FOREHEAD SGL", ULNA_MIDDLE, "head", ULNA_JOINT, NULL, 0, {0, .14, .11}, {.015, .03, .03}, {0}, {0}},
     {"RHEA REARHEAD HEADREAR BACKHEAD", ULNA_MIDDLE, "head", ULNA_JOINT, NULL, 0, {0, .10, -.08}, {.015, .03, .03}, {0}, {0}},
-    {"C7", ULNA_MIDDLE, TOP " neck", ULNA_MID_SHOULDERS, NULL, 0, {0, .105, -.05}, {.007, .028, .021}, {0}, {0}},
-    {"T10 T8 T12", ULNA_MIDDLE, CHEST, ULNA_MID_SHOULDERS, NULL, 0, {0, -.09, -.095}, {.007, .042, .021}, {0}, {0}},
-    {"CLAV IJ", ULNA_MIDDLE, TOP, ULNA_MID_SHOULDERS, NULL, 0, {0, .035, .09}, {.007, .028, .021}, {0}, {0}},
+    {"HEADSIDE HEAD1 HEAD2 HEAD3", ULNA_MIDDLE, "head", ULNA_JOINT, NULL, 0, {0, .13, .01}, {.07, .05, .07}, {0}, {0}},
+    {"C7 CV7", ULNA_MIDDLE, TOP " neck", ULNA_MID_SHOULDERS, NULL, 0, {0, .105, -.05}, {.007, .028, .021}, {0}, {0}},
+    {"T2 TV2 SPINETHORACIC2 SPINETOP BACKTOP CHEST2", ULNA_MIDDLE, TOP, ULNA_MID_SHOULDERS, NULL, 0, {0, .06, -.075}, {.01, .035, .025}, {0}, {0}},
+    {"T7 TV7 MAI", ULNA_MIDDLE, CHEST, ULNA_MID_SHOULDERS, NULL, 0, {0, -.05, -.10}, {.01, .035, .021}, {0}, {0}},
+    {"LV1 LV3", ULNA_MIDDLE, LUMBAR, ULNA_MID_HIPS, NULL, 0, {0, .24, -.11}, {.01, .05, .025}, {0}, {0}},
+    {"T10 T8 T12 TV8 TV10 TV12 SPINETHORACIC12", ULNA_MIDDLE, CHEST, ULNA_MID_SHOULDERS, NULL, 0, {0, -.09, -.095}, {.007, .042, .021}, {0}, {0}},
+    {"CLAV IJ SJN", ULNA_MIDDLE, TOP, ULNA_MID_SHOULDERS, NULL, 0, {0, .035, .09}, {.007, .028, .021}, {0}, {0}},
     {"CLA CLAVICLE", ULNA_MIDDLE_SIDED, TOP, ULNA_MID_SHOULDERS, NULL, 0, {.04, .035, .09}, {.014, .028, .021}, {.02, .02, .02}, {0}},
-    {"STRN STERN STERNUM PX XIPH", ULNA_MIDDLE, CHEST, ULNA_MID_SHOULDERS, NULL, 0, {0, -.11, .125}, {.007, .035, .025}, {0}, {0}},
+    {"STRN STERN STERNUM PX XIPH SXS", ULNA_MIDDLE, CHEST, ULNA_MID_SHOULDERS, NULL, 0, {0, -.11, .125}, {.007, .035, .025}, {0}, {0}},
+    {"CHEST CHEST1", ULNA_MIDDLE, TOP, ULNA_MID_SHOULDERS, NULL, 0, {0, -.02, .115}, {.02, .05, .025}, {0}, {0}},
+    {"BACK", ULNA_MIDDLE_SIDED, CHEST, ULNA_MID_SHOULDERS, NULL, 0, {.09, -.12, -.10}, {.03, .05, .025}, {0}, {0}},
+    {"CHEST3", ULNA_MIDDLE, CHEST, ULNA_MID_SHOULDERS, NULL, 0, {.09, -.12, -.10}, {.03, .05, .025}, {0}, {0}},
+    {"CHEST4", ULNA_MIDDLE, CHEST, ULNA_MID_SHOULDERS, NULL, 0, {-.09, -.12, -.10}, {.03, .05, .025}, {0}, {0}},
     {"RBAC RBAK RBACK ROFF ROFFSET", ULNA_MIDDLE, CHEST, ULNA_MID_SHOULDERS, NULL, 0, {-.10, 0, -.10}, {.025, .042, .021}, {0}, {0}},
     {"LBAC LBAK LBACK", ULNA_MIDDLE, CHEST, ULNA_MID_SHOULDERS, NULL, 0, {.10, 0, -.10}, {.025, .042, .021}, {0}, {0}},
-    {"SHO SHOULDER ACR ACROMION ACROMIUM", ULNA_SIDED, "clavicle collar shoulder " ARM, ULNA_JOINT, ARM, 0, {-.02, .055, -.005}, {.025, .02, .025}, {.02, .02, .02}, {0}},
-    {"UPA UPPERARM BICEP BICEPS", ULNA_SIDED, ARM, ULNA_ARM, NULL, .5, {0, .03, -.03}, {.08, .03, .03}, {0}, {0}},
-    {"ELB ELBOW LEL ELBOWLAT", ULNA_SIDED, ARM, ULNA_ARM, NULL, 1, {-.005, .045, -.025}, {.02, .015, .02}, {.015, .015, .015}, {0}},
-    {"MEL ELBIN ELBOWMED ELBOWMEDIAL", ULNA_SIDED, ARM, ULNA_ARM, NULL, 1, {-.005, -.045, .025}, {.02, .02, .02}, {.015, .015, .015}, {0}},
-    {"FRM FRA FOREARM", ULNA_SIDED, FOREARM, ULNA_ARM, NULL, .6, {0, .04, -.03}, {.06, .03, .04}, {0}, {0}},
-    {"WRA IWR WRISTA WRISTLAT", ULNA_SIDED, WRIST, ULNA_ARM, ULNA_BONES_HAND, 0, {-.015, .035, .055}, {.02, .02, .02}, {.015, .02, .02}, {.25, 0, 0}},
-    {"WRB OWR WRISTB WRISTMED", ULNA_SIDED, WRIST, ULNA_ARM, ULNA_BONES_HAND, 0, {-.015, .035, -.055}, {.02, .02, .025}, {.015, .02, .02}, {.25, 0, 0}},
-    {"WRI WRIST", ULNA_SIDED, WRIST, ULNA_ARM, ULNA_BONES_HAND, 0, {-.01, .03, 0}, {.02, .02, .02}, {.02, .02, .02}, {.25, 0, 0}},
+    {"SHO SHOULDER ACR ACROMION ACROMIUM SAE CAJ SHOULDERTOP SHOULDER1", ULNA_SIDED, "clavicle collar shoulder " ARM, ULNA_JOINT, ARM, 0, {-.02, .055, -.005}, {.025, .02, .025}, {.02, .02, .02}, {0}},
+    {"SHOULDERBACK SHOULDER2", ULNA_SIDED, "clavicle collar shoulder " ARM, ULNA_JOINT, ARM, 0, {-.05, .03, -.075}, {.04, .03, .03}, {.02, .02, .02}, {0}},
+    {"HGT", ULNA_SIDED, ARM, ULNA_ARM, NULL, 0, {.01, .035, .02}, {.025, .025, .025}, {.02, .02, .02}, {0}},
+    {"SJC", ULNA_SIDED, ARM, ULNA_ARM, NULL, 0, {0, 0, 0}, JOINT_SPREAD, {.01, .01, .01}, {0}},
+    {"UPA UPPERARM BICEP BICEPS UA ARM UARM UARMHIGH UARM2", ULNA_SIDED, ARM, ULNA_ARM, NULL, .5, {0, .03, -.03}, {.08, .03, .03}, {0}, {0}},
+    {"ELB ELBOW LEL ELBOWLAT HLE ELBOWOUT UARM1", ULNA_SIDED, ARM, ULNA_ARM, NULL, 1, {-.005, .045, -.025}, {.02, .015, .02}, {.015, .015, .015}, {0}},
+    {"EJC", ULNA_SIDED, ARM, ULNA_ARM, NULL, 1, {0, 0, 0}, JOINT_SPREAD, {.01, .01, .01}, {0}},
+    {"MEL ELBIN HME ELBOWIN ELBOWMED ELBOWMEDIAL", ULNA_SIDED, ARM, ULNA_ARM, NULL, 1, {-.005, -.045, .025}, {.02, .02, .02}, {.015, .015, .015}, {0}},
+    {"FRM FRA FOREARM FA FARM", ULNA_SIDED, FOREARM, ULNA_ARM, NULL, .6, {0, .04, -.03}, {.06, .03, .04}, {0}, {0}},
+    {"WRA IWR RSP WRISTIN WRISTA WRISTLAT", ULNA_SIDED, WRIST, ULNA_ARM, ULNA_BONES_HAND, 0, {-.015, .035, .055}, {.02, .02, .02}, {.015, .02, .02}, {.25, 0, 0}},
+    {"WRB OWR USP WRISTOUT WRISTB WRISTMED", ULNA_SIDED, WRIST, ULNA_ARM, ULNA_BONES_HAND, 0, {-.015, .035, -.055}, {.02, .02, .025}, {.015, .02, .02}, {.25, 0, 0}},
+    {"WRI WRIST WRISTTOP", ULNA_SIDED, WRIST, ULNA_ARM, ULNA_BONES_HAND, 0, {-.01, .03, 0}, {.02, .02, .02}, {.02, .02, .02}, {.25, 0, 0}},
+    {"WJC", ULNA_SIDED, WRIST, ULNA_ARM, ULNA_BONES_HAND, 0, {0, 0, 0}, JOINT_SPREAD, {.01, .01, .01}, {.25, 0, 0}},
     {"FIN FINGER HAND", ULNA_SIDED, FINGERS, ULNA_ARM, FINGER_JOINTS, 0, {.035, .035, 0}, {.02, .02, .02}, {.02, .02, .02}, {.08, 0, 0}},
+    {"HM2", ULNA_SIDED, ULNA_BONES_HAND, ULNA_ARM, FINGER_JOINTS, 0, {0, .025, .02}, {.02, .02, .02}, {.02, .02, .02}, {.08, 0, 0}},
+    {"HM5 HANDOUT", ULNA_SIDED, ULNA_BONES_HAND, ULNA_ARM, FINGER_JOINTS, 0, {0, .025, -.035}, {.025, .02, .02}, {.02, .02, .02}, {.08, 0, 0}},
+    {"HM1 HANDIN", ULNA_SIDED, ULNA_BONES_HAND, ULNA_ARM, FINGER_JOINTS, 0, {0, .025, .035}, {.03, .02, .02}, {.02, .02, .02}, {.08, 0, 0}},
+    {"HAND1 HAND2 HAND3", ULNA_SIDED, ULNA_BONES_HAND, ULNA_ARM, FINGER_JOINTS, 0, {-.05, .02, 0}, {.05, .03, .05}, {0}, {.08, 0, 0}},
     {"THM THUMB", ULNA_SIDED, "thumb thumb1 handthumb1 hand wrist", ULNA_ARM, "thumb thumb1 handthumb1", 0, {.02, .02, 0}, {.02, .02, .02}, {.02, .02, .02}, {.04, 0, .04}},
-    {"FWT ASI ASIS", ULNA_MIDDLE_SIDED, HIPS, ULNA_MID_HIPS, NULL, 0, {.135, .11, .06}, {.014, .021, .021}, {.015, .015, .015}, {0}},
-    {"BWT PSI PSIS", ULNA_MIDDLE_SIDED, HIPS, ULNA_MID_HIPS, NULL, 0, {.07, .125, -.14}, {.028, .021, .021}, {.015, .015, .015}, {0}},
-    {"ICR ILIACCREST", ULNA_MIDDLE_SIDED, HIPS, ULNA_MID_HIPS, NULL, 0, {.14, .18, -.02}, {.014, .021, .028}, {.02, .02, .02}, {0}},
-    {"SACR SACRUM VSAC VSACRAL S2", ULNA_MIDDLE, HIPS, ULNA_MID_HIPS, NULL, 0, {0, .11, -.14}, {.007, .021, .021}, {0}, {0}},
+    {"FWT ASI ASIS IAS WAISTFRONT", ULNA_MIDDLE_SIDED, HIPS, ULNA_MID_HIPS, NULL, 0, {.135, .11, .06}, {.014, .021, .021}, {.015, .015, .015}, {0}},
+    {"BWT PSI PSIS IPS", ULNA_MIDDLE_SIDED, HIPS, ULNA_MID_HIPS, NULL, 0, {.07, .125, -.14}, {.028, .021, .021}, {.015, .015, .015}, {0}},
+    {"ICR ICT ILIACCREST", ULNA_MIDDLE_SIDED, HIPS, ULNA_MID_HIPS, NULL, 0, {.14, .18, -.02}, {.014, .021, .028}, {.02, .02, .02}, {0}},
+    {"WAIST", ULNA_MIDDLE_SIDED, HIPS, ULNA_MID_HIPS, NULL, 0, {.15, .12, -.02}, {.025, .04, .05}, {.02, .02, .02}, {0}},
+    {"WAISTBACK", ULNA_MIDDLE_SIDED, HIPS, ULNA_MID_HIPS, NULL, 0, {.09, .12, -.12}, {.04, .03, .03}, {.02, .02, .02}, {0}},
+    {"HIP1", ULNA_MIDDLE, HIPS, ULNA_MID_HIPS, NULL, 0, {.13, .11, .06}, {.03, .03, .04}, {0}, {0}},
+    {"HIP2", ULNA_MIDDLE, HIPS, ULNA_MID_HIPS, NULL, 0, {-.13, .11, .06}, {.03, .03, .04}, {0}, {0}},
+    {"HIP3", ULNA_MIDDLE, HIPS, ULNA_MID_HIPS, NULL, 0, {.09, .12, -.12}, {.04, .03, .04}, {0}, {0}},
+    {"HIP4", ULNA_MIDDLE, HIPS, ULNA_MID_HIPS, NULL, 0, {-.09, .12, -.12}, {.04, .03, .04}, {0}, {0}},
+    {"SACR SACRUM VSAC VSACRAL S2 LV5 WAISTBACK", ULNA_MIDDLE, HIPS, ULNA_MID_HIPS, NULL, 0, {0, .11, -.14}, {.007, .021, .021}, {0}, {0}},
     {"PV1 PV2 PV3 PV4", ULNA_MIDDLE, HIPS, ULNA_MID_HIPS, NULL, 0, {0, .11, -.14}, {.05, .03, .03}, {0}, {0}},
-    {"GRT TRO TROCHANTER HIP", ULNA_SIDED, THIGH, ULNA_LEG, NULL, 0, {.09, 0, -.01}, {.02, .03, .03}, {.02, .02, .02}, {0}},
-    {"THI THIGH", ULNA_SIDED, THIGH, ULNA_LEG, NULL, .5, {.085, 0, -.01}, {.035, .09, .04}, {0}, {0}},
+    {"GRT TRO TROCHANTER HIP FTC GT", ULNA_SIDED, THIGH, ULNA_LEG, NULL, 0, {.09, 0, -.01}, {.02, .03, .03}, {.02, .02, .02}, {0}},
+    {"HJC", ULNA_SIDED, THIGH, ULNA_LEG, NULL, 0, {0, 0, 0}, JOINT_SPREAD, {.01, .01, .01}, {0}},
+    {"THI THIGH TH THIGH1", ULNA_SIDED, THIGH, ULNA_LEG, NULL, .5, {.085, 0, -.01}, {.035, .09, .04}, {0}, {0}},
+    {"THIGH2", ULNA_SIDED, THIGH, ULNA_LEG, NULL, .8, {.055, 0, .02}, {.05, .10, .05}, {0}, {0}},
     {"THIGHUPPER TH1", ULNA_SIDED, THIGH, ULNA_LEG, NULL, .35, {.08, 0, .02}, {.03, .08, .04}, {0}, {0}},
     {"THIGHFRONT TH2", ULNA_SIDED, THIGH, ULNA_LEG, NULL, .55, {.03, 0, .08}, {.03, .08, .04}, {0}, {0}},
     {"THIGHREAR TH3 TH4", ULNA_SIDED, THIGH, ULNA_LEG, NULL, .55, {.06, 0, -.05}, {.03, .08, .04}, {0}, {0}},
-    {"KNE KNEE LEK LFC KNEELAT KNEELATERAL", ULNA_SIDED, THIGH, ULNA_LEG, NULL, 1, {.055, .015, -.01}, {.01, .025, .02}, {.01, .015, .015}, {0}},
-    {"MFC MKNE KNEIN KNEEMED KNEEMEDIAL", ULNA_SIDED, THIGH, ULNA_LEG, NULL, 1, {-.055, .015, -.01}, {.012, .025, .02}, {.01, .015, .015}, {0}},
-    {"SHN TIB SHIN SHANK SHA", ULNA_SIDED, SHANK, ULNA_LEG, NULL, .45, {.065, 0, -.01}, {.035, .09, .045}, {0}, {0}},
-    {"TTB", ULNA_SIDED, SHANK, ULNA_LEG, NULL, .1, {0, 0, .05}, {.015, .03, .02}, {.015, .02, .015}, {0}},
+    {"KNE KNEE LEK LFC FLE LE KNEEOUT KNEELAT KNEELATERAL", ULNA_SIDED, THIGH, ULNA_LEG, NULL, 1, {.055, .015, -.01}, {.01, .025, .02}, {.01, .015, .015}, {0}},
+    {"MFC MKNE FME ME KNEIN KNEEIN KNEEMED KNEEMEDIAL", ULNA_SIDED, THIGH, ULNA_LEG, NULL, 1, {-.055, .015, -.01}, {.012, .025, .02}, {.01, .015, .015}, {0}},
+    {"KJC", ULNA_SIDED, THIGH, ULNA_LEG, NULL, 1, {0, 0, 0}, JOINT_SPREAD, {.01, .01, .01}, {0}},
+    {"FAX HF", ULNA_SIDED, SHANK, ULNA_LEG, NULL, .05, {.05, 0, -.025}, {.012, .02, .015}, {.01, .015, .015}, {0}},
+    {"SHN TIB SHIN SHANK SHA SK SHIN2", ULNA_SIDED, SHANK, ULNA_LEG, NULL, .45, {.065, 0, -.01}, {.035, .09, .045}, {0}, {0}},
+    {"SHIN1", ULNA_SIDED, SHANK, ULNA_LEG, NULL, .8, {.045, 0, .01}, {.04, .10, .05}, {0}, {0}},
+    {"TTB TTC TT", ULNA_SIDED, SHANK, ULNA_LEG, NULL, .1, {0, 0, .05}, {.015, .03, .02}, {.015, .02, .015}, {0}},
     {"SHANKUPPER SH1 TB1", ULNA_SIDED, SHANK, ULNA_LEG, NULL, .3, {.06, 0, .02}, {.03, .08, .04}, {0}, {0}},
     {"SHANKFRONT SH2 TB2", ULNA_SIDED, SHANK, ULNA_LEG, NULL, .5, {.02, 0, .05}, {.03, .08, .04}, {0}, {0}},
     {"SHANKREAR SH3 SH4 TB3", ULNA_SIDED, SHANK, ULNA_LEG, NULL, .5, {.05, 0, -.03}, {.03, .08, .04}, {0}, {0}},
     {"SK1 SK2 SK3 SK4", ULNA_SIDED, SHANK, ULNA_LEG, NULL, .5, {.05, 0, 0}, {.04, .1, .05}, {0}, {0}},
-    {"ANK ANKLE LMA LMAL MALL ANKLELAT ANKLELATERAL", ULNA_SIDED, FOOT " " SHANK, ULNA_FOOT, FOOT, 0, {.045, .005, 0}, {.01, .015, .015}, {.01, .012, .012}, {0, -.42, 0}},
-    {"MMA MMAL ANKIN ANKLEMED ANKLEMEDIAL", ULNA_SIDED, FOOT " " SHANK, ULNA_FOOT, FOOT, 0, {-.04, .015, 0}, {.01, .015, .015}, {.01, .012, .012}, {0, -.42, 0}},
+    {"ANK ANKLE FAL LM ANKLEOUT LMA LMAL MALL ANKLELAT ANKLELATERAL", ULNA_SIDED, FOOT " " SHANK, ULNA_FOOT, FOOT, 0, {.045, .005, 0}, {.01, .015, .015}, {.01, .012, .012}, {0, -.42, 0}},
+    {"MMA TAM MM ANKLEIN MMAL ANKIN ANKLEMED ANKLEMEDIAL", ULNA_SIDED, FOOT " " SHANK, ULNA_FOOT, FOOT, 0, {-.04, .015, 0}, {.01, .015, .015}, {.01, .012, .012}, {0, -.42, 0}},
+    {"AJC", ULNA_SIDED, FOOT " " SHANK, ULNA_FOOT, FOOT, 0, {0, 0, 0}, JOINT_SPREAD, {.01, .01, .01}, {0, -.42, 0}},
+    {"FOOT1 FOOT2 FOOT3", ULNA_SIDED, FOOT, ULNA_FOOT, NULL, .5, {0, 0, 0}, {.05, .04, .10}, {0}, {0}},
     {"FT1 FT2 FT3", ULNA_SIDED, FOOT, ULNA_FOOT, NULL, .5, {.02, .03, 0}, {.03, .03, .05}, {0}, {0}},
-    {"HEE HEEL CAL", ULNA_SIDED, FOOT, ULNA_FOOT, NULL, 0, {.005, -.05, -.055}, {.015, .025, .02}, {.015, .02, .02}, {0}},
+    {"HEE HEEL CAL FCC CA HEELBACK", ULNA_SIDED, FOOT, ULNA_FOOT, NULL, 0, {.005, -.05, -.055}, {.015, .025, .02}, {.015, .02, .02}, {0}},
     {"MIDFOOTSUP", ULNA_SIDED, FOOT, ULNA_FOOT, NULL, .5, {0, .03, 0}, {.02, .02, .03}, {.02, .02, .02}, {0}},
     {"MIDFOOTLAT", ULNA_SIDED, FOOT, ULNA_FOOT, NULL, .5, {.04, -.02, 0}, {.02, .02, .03}, {.02, .02, .02}, {0}},
-    {"TOE MT2 TOETIP TO", ULNA_SIDED, TOES, ULNA_FOOT, TOE_JOINTS, 0, {0, .01, .045}, {.02, .025, .03}, {.015, .02, .02}, {0, -.06, .13}},
-    {"MT5 MET TOELAT FOOTLATERAL", ULNA_SIDED, TOES, ULNA_FOOT, TOE_JOINTS, 0, {.06, .005, .02}, {.02, .02, .03}, {.015, .02, .02}, {0, -.06, .13}},
-    {"MT1 PM1 TOEMED FOOTMEDIAL", ULNA_SIDED, TOES, ULNA_FOOT, TOE_JOINTS, 0, {-.03, 0, .01}, {.02, .02, .03}, {.015, .02, .02}, {0, -.06, .13}},
+    {"TOE MT2 TOETIP TO TOE1", ULNA_SIDED, TOES, ULNA_FOOT, TOE_JOINTS, 0, {0, .01, .045}, {.02, .025, .03}, {.015, .02, .02}, {0, -.06, .13}},
+    {"FM2 SM", ULNA_SIDED, FOOT, ULNA_FOOT, TOE_JOINTS, 0, {.005, .02, 0}, {.015, .02, .025}, {.015, .02, .02}, {0, -.06, .13}},
+    {"FM5 VM", ULNA_SIDED, FOOT, ULNA_FOOT, TOE_JOINTS, 0, {.055, .005, -.02}, {.015, .02, .025}, {.015, .02, .02}, {0, -.06, .13}},
+    {"FM1 FM", ULNA_SIDED, FOOT, ULNA_FOOT, TOE_JOINTS, 0, {-.035, .005, 0}, {.015, .02, .025}, {.015, .02, .02}, {0, -.06, .13}},
+    {"MT5 MET TOEOUT FOREFOOTOUT TOELAT FOOTLATERAL", ULNA_SIDED, TOES, ULNA_FOOT, TOE_JOINTS, 0, {.06, .005, .02}, {.02, .02, .03}, {.015, .02, .02}, {0, -.06, .13}},
+    {"MT1 PM1 TOEIN FOREFOOTIN TOEMED FOOTMEDIAL", ULNA_SIDED, TOES, ULNA_FOOT, TOE_JOINTS, 0, {-.03, 0, .01}, {.02, .02, .03}, {.015, .02, .02}, {0, -.06, .13}},
 };
 // clang-format on
 
@@ -171,26 +210,28 @@ static int is_listed(const char *list, const char *name)
     return 0;
 }
 
-/* What is left of a name without its side, in the ways to read it: "lkne", "leftkne", "knel", "kneleft", and so for the
+/* What is left of a name without its side, in the ways to read it: "lkne", "leftkne", "knel", "kneleft", "waistlfront", and so for the
  * right. `side` is 0 if it has none of that kind. Returns 0 after the last way. */
 static int without_side(const char *plain, int way, char rest[NAME], char *side)
 {
     static const char *const words[] = {"l", "r", "left", "right"};
-    if (way >= 8)
+    static const char before[] = "waist";
+    if (way >= 12)
         return 0;
     const char *word = words[way % 4];
-    size_t length = strlen(plain), n = strlen(word);
-    int at_end = way >= 4;
+    size_t length = strlen(plain), n = strlen(word), at = way < 4 ? 0 : way < 8 ? length - n : sizeof before - 1;
     *side = 0;
-    if (length > n && strncmp(at_end ? plain + length - n : plain, word, n) == 0) {
+    if (length > n && (way < 8 || (length > at + n && strncmp(plain, before, at) == 0)) &&
+        strncmp(plain + at, word, n) == 0) {
         *side = *word;
-        memcpy(rest, at_end ? plain : plain + n, length - n);
+        memcpy(rest, plain, at);
+        memcpy(rest + at, plain + at + n, length - n - at);
         rest[length - n] = 0;
     }
     return 1;
 }
 
-const ulna_spot *ulna_spot_find(const char *marker, char *side)
+static const ulna_spot *find_spot(const char *marker, char *side)
 {
     const size_t rows = sizeof table / sizeof *table;
     char plain[NAME], rest[NAME];
@@ -200,10 +241,47 @@ const ulna_spot *ulna_spot_find(const char *marker, char *side)
         if (table[i].sides == ULNA_MIDDLE && is_listed(table[i].markers, plain))
             return &table[i];
     for (int way = 0; without_side(plain, way, rest, side); way++)
-        for (size_t i = 0; i < rows && *side; i++)
+        for (size_t i = 0; i < rows && *side && (way < 4 || strlen(rest) > 2); i++) /* LLM, but not LML */
             if (table[i].sides != ULNA_MIDDLE && is_listed(table[i].markers, rest))
                 return &table[i];
     return NULL;
+}
+
+/* The same behind as many words and their "_" as it takes: `prefix` letters. */
+static const ulna_spot *find_behind(const char *marker, char *side, size_t *prefix)
+{
+    const char *name = ulna_name_without_prefix(marker);
+    const ulna_spot *found = find_spot(name, side);
+    *prefix = 0;
+    for (const char *at = name; !found && (at = strchr(at, '_')) != NULL; at++) {
+        found = find_spot(at + 1, side);
+        *prefix = (size_t)(at + 1 - name);
+    }
+    return found;
+}
+
+const ulna_spot *ulna_spot_find(const char *marker, char *side)
+{
+    size_t prefix;
+    return find_behind(marker, side, &prefix);
+}
+
+/* Whether a marker's name is known: by itself, or behind a prefix such as "Skeleton_", which a person's markers have in common, but not
+ * Club_Head. */
+static int is_known(const ulna_recording *recording, int marker)
+{
+    enum { COMMON = 3 };
+    char side;
+    size_t prefix, other;
+    const char *name = ulna_name_without_prefix(recording->names[marker]);
+    if (!find_behind(name, &side, &prefix))
+        return 0;
+    int alike = prefix ? 0 : COMMON;
+    for (int m = 0; m < recording->marker_count && alike < COMMON; m++) {
+        const char *its = ulna_name_without_prefix(recording->names[m]);
+        alike += strncmp(its, name, prefix) == 0 && find_behind(its, &side, &other) && other == prefix;
+    }
+    return alike >= COMMON;
 }
 
 int ulna_marker_body(const ulna_model *model, const char *marker)
@@ -407,11 +485,13 @@ static ulna_status fail_names(const ulna_recording *recording, const char *known
     return known
                ? ulna_fail(
                      error, ULNA_ERR_MODEL,
-                     "no bone of the skeleton has a name known for these markers (%s%s), not even for %.24s: give a marker set",
+                     "no bone of the skeleton has a name known for these markers (%s%s), not even for %.24s: a table must "
+                     "say which bone each marker is on",
                      names, more, known)
                : ulna_fail(
                      error, ULNA_ERR_MODEL,
-                     "none of the markers (%s%s) has a name from a common marker set, such as LKNE, R.Heel or C7: give a marker set",
+                     "no name of a marker is known (%s%s): names such as LKNE, R_FLE, LKneeOut, RKJC or C7 are. A table "
+                     "must say which bone each marker is on",
                      names, more);
 }
 
@@ -438,11 +518,11 @@ ulna_status ulna_marker_set_from_names(const ulna_model *model, const ulna_recor
     ulna_status status = ulna_figure_create(model, &set->allocator, &figure);
     names_job job = {.figure = &figure, .set = set, .first = set->count};
     for (int m = 0; m < recording->marker_count && status == ULNA_OK; m++) {
-        char side;
         if (ulna_recording_find(recording, recording->names[m]) != m || has_marker(set, recording, m))
             continue;
-        known = ulna_spot_find(recording->names[m], &side) ? recording->names[m] : known;
-        int body = ulna_marker_body(model, recording->names[m]);
+        int is_there = is_known(recording, m);
+        known = is_there ? recording->names[m] : known;
+        int body = is_there ? ulna_marker_body(model, recording->names[m]) : ULNA_NONE;
         if (body == ULNA_NONE)
             missed++;
         else

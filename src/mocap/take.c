@@ -269,18 +269,25 @@ static ulna_status collect(ulna_take *take, const ulna_take_options *o, ulna_mar
     return status == ULNA_ERR_MODEL && take->attach == ULNA_ATTACH_REFERENCE ? ULNA_OK : status;
 }
 
-static ulna_status fail_match(const ulna_take *take, const ulna_marker_set *all, ulna_error *error)
+static ulna_status fail_match(const ulna_take *take, const ulna_marker_set *all, int is_own, ulna_error *error)
 {
     const ulna_recording *r = take->recording;
     enum { ENOUGH = 50 };
     char names[ENOUGH + 45] = "";
     for (int m = 0; m < r->marker_count && strlen(names) < ENOUGH; m++)
         snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.40s", m ? ", " : "", r->names[m]);
+    const char *more = strlen(names) >= ENOUGH ? ", ..." : "";
+    if (is_own)
+        return ulna_fail(
+            error, ULNA_ERR_ARGUMENT,
+            "the recording has none of the skeleton's own markers: the skeleton has '%.30s', the recording %s%s; 'ulna "
+            "calibrate' finds where these are on the skeleton if it knows their names",
+            all->items[0].marker, *names ? names : "none", more);
     return ulna_fail(
         error, ULNA_ERR_ARGUMENT,
         "no marker of the set is in the recording: the set has '%.30s', the recording %s%s; another table of "
         "markers is needed, which 'ulna calibrate' makes if it knows their names",
-        all->items[0].marker, *names ? names : "none", strlen(names) >= ENOUGH ? ", ..." : "");
+        all->items[0].marker, *names ? names : "none", more);
 }
 
 /* Sightings of the recording's markers in the frames of the take. */
@@ -319,8 +326,8 @@ static void find_owners(const ulna_recording *recording, const ulna_marker_set *
     }
 }
 
-/* Splits the attachment into what the recording has and what it has not. */
-static ulna_status match(ulna_take *take, const ulna_marker_set *all, ulna_error *error)
+/* Splits the attachment into what the recording has and what it has not. `is_own`: nobody gave a set. */
+static ulna_status match(ulna_take *take, const ulna_marker_set *all, int is_own, ulna_error *error)
 {
     const ulna_recording *recording = take->recording;
     size_t markers = (size_t)recording->marker_count, room = 2 * markers + 1; /* there may be none */
@@ -363,7 +370,7 @@ static ulna_status match(ulna_take *take, const ulna_marker_set *all, ulna_error
         take->is_whole &= take->seen[i] == take->frame_count;
     if (status != ULNA_OK)
         return ulna_fail(error, status, "no memory for %zu markers", all->count);
-    return take->set.count ? ULNA_OK : fail_match(take, all, error);
+    return take->set.count ? ULNA_OK : fail_match(take, all, is_own, error);
 }
 
 /* Markers of the model that the recording has. */
@@ -429,13 +436,13 @@ static ulna_status place_markers(ulna_take *take, const ulna_take_options *o, ul
         status = collect(take, o, &all, error);
     int is_by_reference = take->attach == ULNA_ATTACH_REFERENCE;
     if (status == ULNA_OK && !is_by_reference)
-        status = match(take, &all, error);
+        status = match(take, &all, !o->set, error);
     if (status == ULNA_OK && (!take->keypoints || o->axes || o->up))
         status = ulna_take_find_axes(take, o, error);
     if (status == ULNA_OK && (is_by_reference || o->reference_offsets))
         status = ulna_marker_set_from_motion(take, is_by_reference, is_by_reference ? &all : &take->set, error);
     if (status == ULNA_OK && is_by_reference)
-        status = match(take, &all, error);
+        status = match(take, &all, !o->set, error);
     ulna_marker_set_release(&all);
     return status;
 }

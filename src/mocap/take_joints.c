@@ -2,8 +2,9 @@
  * Recordings of the skeleton's own joints, such as `ulna convert` makes of a motion: markers called after bones, at their origins.
  *
  * Names say what a marker may be, but key points and markers on the skin are called Head, LeftWrist or LeftKnee, too. Lengths say
- * whether it is: two joints at the ends of a stiff part of the skeleton are as far apart in the recording as they are there. Which parts
- * are stiff is found by bending the skeleton. All lengths of a recording in another unit are wrong by the same factor.
+ * whether it is: two joints at the ends of a stiff part of the skeleton are as far apart in every frame as they are there. Which parts
+ * are stiff is found by bending the skeleton. All lengths of a recording in another unit are wrong by the same factor. Estimates of joints
+ * have about the right lengths, too, but these change from frame to frame.
  */
 #include <string.h>
 
@@ -14,7 +15,7 @@
 #include "model/model.h"
 
 #define AS_LONG                                                                                                        \
-    0.02 /* of the lengths, all together: people of the same height differ by more, and so do markers on their skin */
+    0.01 /* of the lengths, together: people of the same height differ by more, and so do markers on their skin */
 #define OTHER_UNIT 3.0 /* beyond this factor it is the unit, and not another person */
 #define STIFF 1e-6     /* of the length scale */
 #define BEND 0.7       /* radians, at most */
@@ -94,8 +95,8 @@ static int joint_above(const joints_job *job, int body)
     return up;
 }
 
-/* The median in the take; 0 if they are never seen together. */
-static double recorded_length(const joints_job *job, int a, int b)
+/* How far the distance of two joints is from a length, the median in the take; 0 if they are never seen together. */
+static double distance_from(const joints_job *job, int a, int b, double length)
 {
     const ulna_take *take = job->take;
     size_t count = 0;
@@ -104,7 +105,7 @@ static double recorded_length(const joints_job *job, int a, int b)
         const double *row = ulna_recording_frame(take->recording, take->skipped + frame);
         const double *x = row + 3 * (size_t)job->marker[a], *y = row + 3 * (size_t)job->marker[b];
         if (ulna_is_position(x) && ulna_is_position(y) && !ulna_is_zero(x) && !ulna_is_zero(y))
-            job->numbers[count++] = distance(x, y);
+            job->numbers[count++] = fabs(distance(x, y) - length);
     }
     return count ? ulna_median(job->numbers, count) : 0;
 }
@@ -145,7 +146,7 @@ static int are_joints(joints_job *job)
     int count = 0;
     double all = 0, off = 0;
     for (int b = 0; b < job->take->model->nb; b++)
-        job->seen[b] = job->length[b] > 0 ? recorded_length(job, joint_above(job, b), b) : 0;
+        job->seen[b] = job->length[b] > 0 ? distance_from(job, joint_above(job, b), b, 0) : 0;
     for (int b = 0; b < job->take->model->nb; b++)
         if (job->seen[b] > 0)
             job->numbers[count++] = job->seen[b] / job->length[b];
@@ -157,7 +158,7 @@ static int are_joints(joints_job *job)
     for (int b = 0; b < job->take->model->nb; b++)
         if (job->seen[b] > 0) {
             all += ratio * job->length[b];
-            off += fabs(job->seen[b] - ratio * job->length[b]);
+            off += distance_from(job, joint_above(job, b), b, ratio * job->length[b]);
         }
     return off <= AS_LONG * all && (fabs(ratio - 1) <= AS_LONG || ratio > OTHER_UNIT || ratio < 1 / OTHER_UNIT);
 }

@@ -81,7 +81,7 @@ static void key_points_need_no_markers_on_the_skeleton(void **state)
                                           "solve -s own.asf -m take.c3d -a model"};
     for (int i = 0; i < 3; i++) {
         assert_int_equal(ulna_test_tool_run(tool, refused[i]), 3);
-        ulna_test_says(tool->err, i < 2 ? "has a name from a common marker set" : "leave out --attach, or give a file");
+        ulna_test_says(tool->err, i < 2 ? "no name of a marker is known" : "leave out --attach, or give a file");
     }
     assert_int_equal(ulna_test_tool_run(tool, "convert hand own.bvh"), 0);
     static const char *const others[] = {"solve -s own.bvh -m points.csv", "solve -s own.bvh -m points.csv -a model"};

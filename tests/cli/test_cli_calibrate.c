@@ -153,7 +153,7 @@ static void names_and_reference(void **state)
         snprintf(take.markers.names[m], ULNA_MARKER_NAME, "point%d", m);
     ulna_test_take_write(tool->folder, "points.c3d", NULL, NULL, &take.markers);
     object = calibrate(tool, "-s human -m points.c3d", 3);
-    ulna_test_says(tool->err, "points.c3d: none of the markers (point0, point1, ");
+    ulna_test_says(tool->err, "points.c3d: no name of a marker is known (point0, point1, ");
     ulna_test_says(tool->err, "--attach");
     json_decref(object);
     object = calibrate(tool, "-s human -m points.c3d --reference truth.csv", 0);

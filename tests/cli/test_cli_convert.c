@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "support_c3d.h"
+#include "support_c3d_analog.h"
 #include "support_take.h"
 #include "support_tool.h"
 #include "ulna/kinematics.h"
@@ -495,12 +496,51 @@ static void odd_values_are_noted(void **state)
     ulna_test_says(tool->out, "angles jump by more than 90 degrees from one");
 }
 
+/* Analog data go with the frames into the C3D of a solved take. */
+static void solved_markers_have_the_analog_data(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_take take = ulna_test_take_make(FRAMES);
+    ulna_text file = ulna_test_c3d_with_analog(take.markers.first_frame, FRAMES), out = ulna_text_empty(NULL);
+    ulna_content with = ulna_content_empty(NULL);
+    ulna_read_options reading = ulna_read_options_default();
+    ulna_write_options writing = ulna_write_options_default();
+    char path[128];
+    reading.extras = 1;
+    assert_int_equal(ulna_content_read(file.data, file.length, ULNA_FORMAT_C3D, &reading, &with, NULL), ULNA_OK);
+    writing.extras = with.extras;
+    assert_int_equal(ulna_content_save(ulna_test_path(path, sizeof path, tool->folder, "analog.c3d"), NULL, NULL,
+                                       &take.markers, &writing, NULL, NULL),
+                     ULNA_OK);
+    ulna_content_release(&with);
+    assert_int_equal(ulna_test_tool_run(tool, "solve -s human -m analog.c3d --frames 11:30 -o out.c3d"), 0);
+    ulna_test_says(tool->out, "residuals, cameras");
+    assert_int_equal(
+        ulna_content_load(ulna_test_path(path, sizeof path, tool->folder, "out.c3d"), &reading, &with, NULL), ULNA_OK);
+    assert_int_equal(with.source.analog, ULNA_TEST_CHANNELS * ULNA_TEST_PER_FRAME);
+    assert_true(with.recording.first_frame == 11 && with.recording.frame_count == 20);
+    assert_int_equal(ulna_file_read(path, 1 << 24, &out, NULL), ULNA_OK);
+    float first = (float)c3d_sample(11 - take.markers.first_frame, 0, 1); /* of the second channel */
+    size_t block = (unsigned char)out.data[16] + 256 * (size_t)(unsigned char)out.data[17];
+    assert_memory_equal(out.data + 512 * (block - 1) + 16 * (size_t)with.recording.marker_count + 4, &first,
+                        sizeof first);
+    ulna_text_release(&out);
+    ulna_content_release(&with);
+    ulna_text_release(&file);
+    ulna_test_take_release(&take);
+    ulna_test_tool_shell(tool, "'" ULNA_TEST_CLI "' solve -s human -m - -o in.c3d <analog.c3d >in.txt");
+    char *text = ulna_test_tool_file(tool, "in.txt");
+    ulna_test_says(text, "name the file");
+    free(text);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_take, ulna_test_tool_close)
     const struct CMUnitTest tests[] = {
         TEST(analog_data_is_kept_or_told),
         ulna_test_needs("c3d", TEST(recorded_analog_data_is_kept_or_told)),
+        TEST(solved_markers_have_the_analog_data),
         TEST(acclaim_files_go_together),
         TEST(what_does_not_fit_is_told),
         TEST(the_order_of_an_asf_is_kept),

@@ -535,8 +535,10 @@ static void markers_without_known_names_are_refused(void **state)
     write_bad(tool, &walk);
     assert_int_equal(ulna_test_tool_run(tool, SOLVE), 3);
     ulna_test_says(tool->err, "no marker of the set is in the recording");
+    assert_int_equal(ulna_test_tool_run(tool, "solve -s human -m bad.c3d -a model"), 3);
+    ulna_test_says(tool->err, "the recording has none of the skeleton's own markers: the skeleton has 'C7'");
     assert_int_equal(ulna_test_tool_run(tool, CALIBRATE), 3);
-    ulna_test_says(tool->err, "--attach takes a table");
+    ulna_test_says(tool->err, "--attach takes such a table");
 }
 
 /* Numbers at the end of what a double holds: refused, or a result of numbers. */

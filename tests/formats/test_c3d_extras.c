@@ -5,6 +5,7 @@
 #include "formats/c3d/c3d.h"
 #include "formats/text/scan.h"
 #include "support_c3d.h"
+#include "support_c3d_analog.h"
 
 /* ---- helpers ---------------------------------------------------------------------------------------------------- */
 
@@ -389,6 +390,99 @@ static void recorded_samples_and_plates_go_along(void **state)
     free(data);
 }
 
+/* ---- a file made here ---------------------------------------------------------------------------------------------- */
+
+static void assert_samples(const ulna_extras *extras, int from, int frames)
+{
+    const ulna_c3d_extras *x = ulna_c3d_extras_of(extras);
+    assert_int_equal(x->frames, frames);
+    assert_int_equal(x->channels, ULNA_TEST_CHANNELS);
+    assert_int_equal(x->per_frame, ULNA_TEST_CHANNELS * ULNA_TEST_PER_FRAME);
+    assert_true(x->analog_rate == 400);
+    for (int f = 0; f < frames; f++)
+        for (int s = 0; s < ULNA_TEST_PER_FRAME; s++)
+            for (int c = 0; c < ULNA_TEST_CHANNELS; c++)
+                assert_true((double)x->samples[f * x->per_frame + s * ULNA_TEST_CHANNELS + c] ==
+                            c3d_sample(from + f, s, c));
+}
+
+/* Whether both files have a parameter, and the same values in it; it must be in the first one. */
+static int is_kept(const ulna_text *before, const ulna_text *after, const char *group, const char *name)
+{
+    ulna_c3d_file a = open_bytes(before->data, before->length), b = open_bytes(after->data, after->length);
+    ulna_c3d_entry e = {0}, other = {0};
+    ulna_word in = {group, strlen(group)}, called = {name, strlen(name)};
+    assert_true(find_parameter(&a, in, called, &e));
+    return find_parameter(&b, in, called, &other) && same_array(&a, &e, &b, &other);
+}
+
+static const char *const kept[][2] = {{"ANALOG", "SCALE"},
+                                      {"ANALOG", "OFFSET"},
+                                      {"ANALOG", "LABELS"},
+                                      {"ANALOG", "UNITS"},
+                                      {"FORCE_PLATFORM", "TYPE"},
+                                      {"FORCE_PLATFORM", "CHANNEL"},
+                                      {"FORCE_PLATFORM", "CORNERS"},
+                                      {"FORCE_PLATFORM", "ORIGIN"},
+                                      {"EVENT", "TIMES"},
+                                      {"EVENT", "LABELS"}};
+
+static void a_file_made_here_is_kept(void **state)
+{
+    (void)state;
+    ulna_text file = ulna_test_c3d_with_analog(11, 40);
+    ulna_content whole = read_all(file.data, file.length);
+    assert_samples(whole.extras, 0, 40);
+    ulna_text once = write_all(&whole, 0, NULL);
+    ulna_content again = read_all(once.data, once.length);
+    assert_samples(again.extras, 0, 40);
+    assert_int_equal(again.recording.first_frame, 11);
+    assert_int_equal(assert_same_words("made here", &whole, &again), 80);
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        assert_true(is_kept(&file, &once, kept[i][0], kept[i][1]));
+    assert_true(is_kept(&file, &once, "POINT", "DESCRIPTIONS") && is_kept(&file, &once, "POINT", "ANGLES"));
+    ulna_content_release(&again);
+    ulna_text_release(&once);
+    ulna_content_release(&whole);
+    ulna_text_release(&file);
+}
+
+/* Other points in some of its frames: what is about the points does not hold for them. */
+static void other_points_get_what_is_not_about_points(void **state)
+{
+    (void)state;
+    ulna_text file = ulna_test_c3d_with_analog(11, 40), text = ulna_text_empty(NULL);
+    ulna_content whole = read_all(file.data, file.length);
+    ulna_recording solved = ulna_recording_empty(NULL);
+    ulna_remarks remarks = ulna_remarks_empty(NULL);
+    assert_int_equal(ulna_recording_resize(&solved, ULNA_TEST_POINTS, 10), ULNA_OK);
+    for (int i = 0; i < 3 * ULNA_TEST_POINTS * 10; i++)
+        solved.positions[i] = 0.001 * (1 + i);
+    solved.first_frame = 21;
+    solved.frame_seconds = whole.recording.frame_seconds;
+    ulna_write_options options = ulna_write_options_default();
+    ulna_sink sink = ulna_text_sink(&text);
+    options.extras = whole.extras;
+    options.other_points = 1;
+    assert_int_equal(ulna_content_write(ULNA_FORMAT_C3D, NULL, NULL, &solved, &options, &sink, &remarks, NULL),
+                     ULNA_OK);
+    assert_remark(&remarks, 0, "residuals");
+    ulna_content again = read_all(text.data, text.length);
+    assert_samples(again.extras, 10, 10);
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        assert_true(is_kept(&file, &text, kept[i][0], kept[i][1]));
+    assert_false(is_kept(&file, &text, "POINT", "DESCRIPTIONS") || is_kept(&file, &text, "POINT", "ANGLES"));
+    for (size_t i = 0;
+         i < (size_t)ulna_c3d_extras_of(again.extras)->frames * (size_t)ulna_c3d_extras_of(again.extras)->points; i++)
+        assert_true(ulna_c3d_extras_of(again.extras)->words[i] == 0);
+    ulna_content_release(&again);
+    ulna_remarks_release(&remarks);
+    ulna_recording_release(&solved);
+    ulna_text_release(&text);
+    ulna_content_release(&whole);
+    ulna_text_release(&file);
+}
+
 static void nothing_is_read_unasked(void **state)
 {
     (void)state;
@@ -408,6 +502,8 @@ int main(void)
         ulna_test_needs("c3d", cmocka_unit_test(six_ways_become_one)),
         ulna_test_needs("c3d", cmocka_unit_test(recorded_samples_and_plates_go_along)),
         ulna_test_needs("c3d", cmocka_unit_test(nothing_is_read_unasked)),
+        cmocka_unit_test(a_file_made_here_is_kept),
+        cmocka_unit_test(other_points_get_what_is_not_about_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

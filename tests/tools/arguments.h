@@ -73,6 +73,7 @@ static struct {
     ulna_reach_result reach_results[4];
     ulna_reach_error reach_errors[4];
     ulna_frame_report frame_report;
+    ulna_places_choice choice;
     ulna_derivative_report derivatives;
     ulna_stop stop;
     ulna_constraint_state constraint_state;

@@ -157,6 +157,7 @@ typedef struct c3d_job {
     uint32_t data_block;
     char up;                       /* 0: not said */
     const ulna_c3d_extras *extras; /* NULL: none */
+    int other_points;              /* what they say of points does not hold */
     uint32_t channels, samples;    /* analog: how many, and samples of each per frame */
     double analog_rate;
     int left_out;     /* parameters for which there was no room */
@@ -188,6 +189,8 @@ static int is_outdated(const c3d_job *job, int group, ulna_word name)
         return 0;
     if (ulna_word_is_like(name, "X_SCREEN") || ulna_word_is_like(name, "Y_SCREEN"))
         return job->up != 0;
+    if (job->other_points)
+        return 1;
     return job->extras->points != job->recording->marker_count && name.length >= 12 &&
            ulna_word_is_like((ulna_word){name.text, 12}, "DESCRIPTIONS");
 }
@@ -300,7 +303,7 @@ static void put_header(c3d_bytes *b, const c3d_job *job)
     put_word(b, per_frame > WORD_LIMIT ? WORD_LIMIT : per_frame);
     put_word(b, first);
     put_word(b, last);
-    put_word(b, job->extras ? (uint32_t)job->extras->longest_gap : 0);
+    put_word(b, job->extras && !job->other_points ? (uint32_t)job->extras->longest_gap : 0);
     put_float(b, job->scale);
     put_word(b, job->data_block);
     put_word(b, job->samples); /* ANALOG:RATE / POINT:RATE */
@@ -340,7 +343,7 @@ static double scale_of(const ulna_recording *r, double unit)
 /* Residual and cameras of a point of the other file, or 0. */
 static float word_of(const c3d_job *job, int frame, int marker)
 {
-    const ulna_c3d_extras *x = job->extras;
+    const ulna_c3d_extras *x = job->other_points ? NULL : job->extras;
     long long at = x ? (long long)job->recording->first_frame - x->first_frame + frame : -1;
     int is_known = x && x->words && x->points == job->recording->marker_count && at >= 0 && at < x->frames;
     float word = is_known ? x->words[(size_t)at * (size_t)x->points + (size_t)marker] : 0;
@@ -486,11 +489,13 @@ static c3d_job job_of(const ulna_writing *w, double unit)
                    .unit = unit,
                    .rate = r->frame_seconds > 0 ? 1 / r->frame_seconds : 0,
                    .up = x && x->has_screen && up == x->up ? 0 : up,
-                   .extras = x};
+                   .extras = x,
+                   .other_points = w->options->other_points};
     job.force_plates = x ? find_force_plates(x) : 0;
     job.first = (uint32_t)(r->first_frame > 0 ? r->first_frame : 1);
     job.frames = (uint32_t)r->frame_count;
-    job.scale = x && x->words ? -x->scale * x->unit_m / unit : scale_of(r, unit); /* residuals are in it */
+    job.scale =
+        x && x->words && !job.other_points ? -x->scale * x->unit_m / unit : scale_of(r, unit); /* residuals are in it */
     set_analog(w, &job);
     return job;
 }
@@ -500,6 +505,9 @@ static void remark_on_extras(const ulna_writing *w, const c3d_job *job)
     if (job->left_out)
         ulna_remarks_add(w->remarks, 0, -1, "there is no room for %d parameters of the other file: they are left out",
                          job->left_out);
+    if (job->extras && job->extras->words && job->other_points)
+        ulna_remarks_add(w->remarks, 0, -1,
+                         "residuals, cameras and texts are those of the recorded points: they are left out");
     if (job->extras && job->unit != job->extras->unit_m)
         ulna_remarks_add(w->remarks, 0, -1,
                          "corners and origins of force plates are converted too; lengths in other parameters, such as "
