@@ -407,7 +407,7 @@ static void built_in_human(void **state)
 
 static void recorded_robots(void **state)
 {
-    (void)state;
+    ulna_test_need_data(state);
     static const char *const files[] = {"panda.urdf", "unitree_g1_29dof.urdf", "nao.urdf", "allegro_right_hand.urdf",
                                         "stretch_SE3.urdf"};
     ulna_test_rng rng = ulna_test_rng_seed(30);
@@ -428,7 +428,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_robots),
         cmocka_unit_test(built_in_human),
-        cmocka_unit_test_setup(recorded_robots, ulna_test_need_data),
+        cmocka_unit_test(recorded_robots),
     };
     return cmocka_run_group_tests_name("reach_claims", tests, NULL, NULL);
 }
