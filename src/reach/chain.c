@@ -228,6 +228,18 @@ static void scatter(const ulna_chain *chain, const double *seed, const double *x
     ulna_reach_clamp(chain->reach, chain->reach->lower, chain->reach->upper, q);
 }
 
+/* Masters are seldom on the chain themselves, and have limits, too. */
+static int masters_are_outside(const ulna_chain *chain, const ulna_reach_query *query, const double *q)
+{
+    const ulna_model *model = chain->reach->model;
+    for (int k = 0; k < model->nc; k++) {
+        const int master = model->coupling[k].master, c = model->dof_coordinate[master];
+        if (q[c] < query->lower[master] || q[c] > query->upper[master])
+            return 1;
+    }
+    return 0;
+}
+
 static int has_jumped(const ulna_chain *chain, const double *seed, const double *x)
 {
     const ulna_reach *reach = chain->reach;
@@ -358,7 +370,7 @@ int ulna_chain_solve(const ulna_chain *chain, void *memory, const ulna_reach_que
     if (!solved.reached && !find_closest(chain, &goal, seed, x, &solved))
         return 0;
     answer(chain, &goal, &solved, query->seed, seed, x, q, result);
-    return result->reached || !solved.reached;
+    return (result->reached || !solved.reached) && !(query->is_narrow && masters_are_outside(chain, query, q));
 }
 
 void ulna_chain_solve_many(const ulna_chain *chain, void *memory, const ulna_reach_query *query, int count, double *q,

@@ -61,8 +61,8 @@ static ulna_model *random_robot(ulna_test_rng *rng)
     }
     for (int follower = 2; follower < count && chance(rng, 0.3);
          follower += 3) /* refused where a joint is a ball, or fixed */
-        (void)ulna_builder_couple(builder, follower, 0, follower - 1, 0, ulna_test_rng_uniform(rng, -1.5, 1.5),
-                                  ulna_test_rng_uniform(rng, -0.05, 0.05), NULL);
+        (void)ulna_builder_couple(builder, follower, 0, 1 + ulna_test_rng_index(rng, follower - 1), 0,
+                                  ulna_test_rng_uniform(rng, -1.5, 1.5), ulna_test_rng_uniform(rng, -0.05, 0.05), NULL);
     ulna_model *model = NULL;
     (void)ulna_builder_build(builder, NULL, &model, NULL); /* NULL: couplings that no limits allow */
     ulna_builder_destroy(builder);
