@@ -4,7 +4,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "support_keypoints.h"
+#include "support_take.h"
 #include "support_tool.h"
+#include "ulna/sample.h"
 
 /* ---- the sheets that a run has written ------------------------------------------------------------------------------ */
 
@@ -238,6 +241,50 @@ static void everything_runs_without_data(void **state)
     json_decref(object);
 }
 
+/* A pose of WebXR: the matrices of a left hand, so that x is mirrored. Joints in the order of ulna_test_hand_names. */
+static void write_hand_pose(const ulna_test_tool *tool, const char *name, const double *points)
+{
+    static const char *const fingers[] = {"index", "middle", "ring", "pinky"};
+    static const char *const thumb[] = {"wrist", "thumb-metacarpal", "thumb-phalanx-proximal", "thumb-phalanx-distal",
+                                        "thumb-tip"};
+    static const char *const parts[] = {"phalanx-proximal", "phalanx-intermediate", "phalanx-distal", "tip"};
+    char path[256];
+    FILE *file = fopen(ulna_test_path(path, sizeof path, tool->folder, name), "w");
+    assert_non_null(file);
+    for (int i = 0; i < ULNA_TEST_HAND_POINTS; i++) {
+        char joint[64];
+        if (i < 5)
+            snprintf(joint, sizeof joint, "%s", thumb[i]);
+        else
+            snprintf(joint, sizeof joint, "%s-finger-%s", fingers[(i - 5) / 4], parts[(i - 5) % 4]);
+        fprintf(file, "%s\"%s\": {\"offsetMatrix\": [1,0,0,0, 0,1,0,0, 0,0,1,0, %.9g,%.9g,%.9g,1]}",
+                i ? ",\n" : "{\"jointTransforms\": {\n", joint, -points[3 * i], points[3 * i + 1], points[3 * i + 2]);
+    }
+    fprintf(file, "}}\n");
+    fclose(file);
+}
+
+/* A folder of one's own with a skeleton, a motion, and a hand seen by a camera: their poses are those of the experiments. */
+static void poses_of_a_folder_are_used(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_model *hand;
+    assert_int_equal(ulna_sample_create("right-hand", NULL, &hand, NULL), ULNA_OK);
+    ulna_recording points = ulna_test_record_hand(hand, 0.9, 60);
+    assert_int_equal(ulna_test_tool_run(tool, "sample --quiet --only walk d"), 0);
+    ulna_test_tool_shell(tool,
+                         "cd d && mv human.asf HDM_dg.asf && mv walk-true.amc HDM_dg_03-05_02_120.amc && rm walk*");
+    ulna_test_take_write(tool->folder, "d/human_joint_right.csv", NULL, NULL, &points);
+    write_hand_pose(tool, "d/pinch_hand_pose.json", ulna_recording_frame(&points, 7));
+    write_hand_pose(tool, "d/relaxed_hand_pose.json", ulna_recording_frame(&points, 40));
+    json_t *object = run(tool, "convex4 convex6", "d");
+    notes_say(object, "convex4", "poses of 1 motions of HDM05 and 0 of CMU");
+    notes_say(object, "convex6", "poses of their 60 frames and of 2 files");
+    json_decref(object);
+    ulna_recording_release(&points);
+    ulna_model_destroy(hand);
+}
+
 static void conclusions_hold_on_recorded_data(void **state)
 {
     ulna_test_tool *tool = *state;
@@ -380,12 +427,13 @@ int main(void)
         cmocka_unit_test_setup_teardown(items_stay_on_the_page, ulna_test_tool_open, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(bad_folders_are_refused, ulna_test_tool_open, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(hostile_data_are_refused, ulna_test_tool_open, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(poses_of_a_folder_are_used, ulna_test_tool_open, ulna_test_tool_close),
         ulna_test_needs("hand", cmocka_unit_test_setup_teardown(hostile_poses_are_refused, ulna_test_tool_open,
                                                                 ulna_test_tool_close)),
         cmocka_unit_test_setup_teardown(folder_of_data_is_said, ulna_test_tool_open, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(everything_runs_without_data, ulna_test_tool_open, ulna_test_tool_close),
-        ulna_test_needs("hdm05 hand", cmocka_unit_test_setup_teardown(conclusions_hold_on_recorded_data,
-                                                                      ulna_test_tool_open, ulna_test_tool_close)),
+        ulna_test_needs("hdm05 cmu hand", cmocka_unit_test_setup_teardown(conclusions_hold_on_recorded_data,
+                                                                          ulna_test_tool_open, ulna_test_tool_close)),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
