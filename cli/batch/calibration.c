@@ -30,11 +30,11 @@ static int is_calibration_needed(const batch_take *take)
     ulna_content skeleton = ulna_content_empty(NULL), markers = ulna_content_empty(NULL);
     ulna_take *found = NULL;
     int is_needed = 1;
-    if (files_skeleton(take->skeleton, 0, &skeleton, NULL) == ULNA_OK)
+    if (cli_with_memory(files_skeleton(take->skeleton, 0, &skeleton, NULL)) == ULNA_OK)
         is_needed = !ulna_model_marker_count(skeleton.model);
-    if (is_needed && skeleton.model && files_markers(take->path, 0, &markers, NULL) == ULNA_OK) {
+    if (is_needed && skeleton.model && cli_with_memory(files_markers(take->path, 0, &markers, NULL)) == ULNA_OK) {
         ulna_take_options options = ulna_take_options_for(&skeleton, &markers);
-        if (ulna_take_create(&options, &found, NULL) == ULNA_OK)
+        if (cli_with_memory(ulna_take_create(&options, &found, NULL)) == ULNA_OK)
             is_needed = !found->keypoints;
     }
     ulna_take_destroy(found);

@@ -189,7 +189,7 @@ int reach_follow(const cli *tool, json_t *object, reach_job *job)
             ulna_reach_path(job->work, count, job->poses.goals, job->seed, steps, q, results, &jumps, &missed);
         double seconds = cli_seconds() - began;
         if (status != ULNA_OK) {
-            cli_fail(&error, status, "a pose is too far away to be a goal, or no finite number");
+            cli_fail(&error, cli_with_memory(status), "a pose is too far away to be a goal, or no finite number");
             code = files_fail(object, job->poses.path, &error);
         } else {
             put_path(object, job, results, jumps, missed, seconds);

@@ -340,7 +340,7 @@ static int count_by_names(const solve_job *job)
     o.attach = ULNA_ATTACH_NAMES;
     o.subject = job->subject;
     axes_apply(&job->axes, &o);
-    int count = ulna_take_create(&o, &take, NULL) == ULNA_OK ? (int)take->set.count : 0;
+    int count = cli_with_memory(ulna_take_create(&o, &take, NULL)) == ULNA_OK ? (int)take->set.count : 0;
     ulna_take_destroy(take);
     return count;
 }
