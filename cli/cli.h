@@ -156,6 +156,13 @@ static inline ulna_status cli_io_status(int number)
 /* Without memory the tool ends: memory.c. It says so, also as the one object of --json, when no other thread is writing a file;
  * with CLI_PARTLY. */
 _Noreturn int cli_out_of_memory(void);
+/* The status; but without memory the tool ends. For calls whose failure means something else to the caller. */
+static inline ulna_status cli_with_memory(ulna_status status)
+{
+    if (status == ULNA_ERR_MEMORY)
+        cli_out_of_memory();
+    return status;
+}
 /* From here on jansson ends it too, so that no object is ever without some of its keys. tool: for --json; NULL: not on standard output. */
 void cli_memory_begin(const cli *tool);
 /* fopen, to read; json_load_file: NULL is a file that is not there or is none, and never a lack of memory. */

@@ -17,18 +17,25 @@
 /* The absolute name of a file that need not exist, nor its folder: without links, "." and "..". */
 static char *resolve(const char *path, int depth)
 {
+    errno = 0;
     char *real = realpath(path, NULL), target[PATH_MAX];
+    if (!real && errno == ENOMEM)
+        cli_out_of_memory();
     if (real || depth > 40)
         return real;
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+    if (!folder)
+        cli_out_of_memory();
     ssize_t length = readlink(path, target, sizeof target - 1);
-    if (folder && length >= 0) { /* a link to a file that does not exist yet */
+    if (length >= 0) { /* a link to a file that does not exist yet */
         target[length] = 0;
         char *whole = *target == '/' ? strdup(target) : folder_join(folder, target);
-        real = whole ? resolve(whole, depth + 1) : NULL;
+        if (!whole)
+            cli_out_of_memory();
+        real = resolve(whole, depth + 1);
         free(whole);
-    } else if (folder && (real = resolve(folder, depth + 1)) != NULL) {
+    } else if ((real = resolve(folder, depth + 1)) != NULL) {
         char *parent = real, *last = strrchr(real, '/');
         if (strcmp(name, "..") == 0)
             last[last == real] = 0;

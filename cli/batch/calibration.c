@@ -27,14 +27,15 @@ char *calibration_path(const char *output, const batch_calibration *group, const
 
 ulna_status batch_load_skeleton(const char *path, double unit_m, ulna_content *skeleton)
 {
-    return *path ? files_skeleton(path, unit_m, skeleton, NULL) : files_built_in(SOLVE_UNNAMED, skeleton, NULL);
+    return cli_with_memory(*path ? files_skeleton(path, unit_m, skeleton, NULL)
+                                 : files_built_in(SOLVE_UNNAMED, skeleton, NULL));
 }
 
 /* As `ulna solve` chooses: not for key points, nor for a skeleton with this person's markers. 0 if the take cannot be read. */
 static int choose_places(const batch_take *take, const solve_job *job, const ulna_content *skeleton, int *is_needed)
 {
     ulna_content markers = ulna_content_empty(NULL);
-    int is_read = files_markers(take->path, job->markers_unit, &markers, NULL) == ULNA_OK;
+    int is_read = cli_with_memory(files_markers(take->path, job->markers_unit, &markers, NULL)) == ULNA_OK;
     if (is_read) {
         ulna_places_choice choice = {.is_calibration_needed = 1};
         ulna_take_options options = ulna_take_options_for(skeleton, &markers);
@@ -43,7 +44,7 @@ static int choose_places(const batch_take *take, const solve_job *job, const uln
         if (!*take->skeleton)
             choice.is_calibration_needed = !solve_has_keypoints(&options);
         else
-            (void)ulna_places_choose(&options, &choice, NULL);
+            (void)cli_with_memory(ulna_places_choose(&options, &choice, NULL));
         *is_needed = choice.is_calibration_needed;
     }
     ulna_content_release(&markers);

@@ -76,9 +76,7 @@ static int check_words(const cli *tool, const char *words)
         plan_set(&any.words, words ? words : "") ? take_check_words(&any, &error) : cli_no_memory(&error);
     free(any.words);
     free(any.shared);
-    if (status == ULNA_ERR_MEMORY)
-        return cli_out_of_memory();
-    return status == ULNA_OK ? CLI_DONE : cli_usage(tool, "--options: %s", error.message);
+    return cli_with_memory(status) == ULNA_OK ? CLI_DONE : cli_usage(tool, "--options: %s", error.message);
 }
 
 ulna_status options_check_files(const char *words, char *path, size_t size, ulna_error *error)

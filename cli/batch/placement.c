@@ -25,10 +25,10 @@ json_t *placement_pairs(const char *skeleton_path, const char *path)
     ulna_take *take = NULL;
     json_t *pairs = json_array();
     if (batch_load_skeleton(skeleton_path, 0, &skeleton) == ULNA_OK &&
-        files_markers(path, 0, &markers, NULL) == ULNA_OK) {
+        cli_with_memory(files_markers(path, 0, &markers, NULL)) == ULNA_OK) {
         ulna_take_options options = ulna_take_options_for(&skeleton, &markers);
         options.attach = ULNA_ATTACH_NAMES;
-        if (ulna_take_create(&options, &take, NULL) == ULNA_OK)
+        if (cli_with_memory(ulna_take_create(&options, &take, NULL)) == ULNA_OK)
             list_pairs(take, pairs);
     }
     ulna_take_destroy(take);

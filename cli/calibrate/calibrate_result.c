@@ -174,12 +174,13 @@ static void list_unsure_markers(const calibrate_job *job, char text[TEXT])
 {
     const ulna_calibration *r = &job->result;
     double *lengths = calloc(r->set.count + 1, sizeof *lengths);
-    for (size_t i = 0; i < r->set.count && lengths; i++) {
+    if (!lengths)
+        cli_out_of_memory();
+    for (size_t i = 0; i < r->set.count; i++) {
         const double *d = r->markers[i].deviation;
         lengths[i] = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
     }
-    if (lengths)
-        list_largest(job, marker_name, lengths, (int)r->set.count, UNSURE_MARKER, 1e3, "", text);
+    list_largest(job, marker_name, lengths, (int)r->set.count, UNSURE_MARKER, 1e3, "", text);
     free(lengths);
 }
 

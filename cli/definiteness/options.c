@@ -85,10 +85,12 @@ static int check_point_options(const cli *tool, request *wish)
 static int unknown_part(const cli *tool, const char *what, const char *name, const ulna_model *model, int count,
                         const char *(*name_of)(const ulna_model *, int))
 {
-    const char **names = calloc((size_t)count + 1, sizeof *names), *none = NULL;
-    for (int i = 0; names && i < count; i++)
+    const char **names = calloc((size_t)count + 1, sizeof *names);
+    if (!names)
+        cli_out_of_memory();
+    for (int i = 0; i < count; i++)
         names[i] = name_of(model, i);
-    cli_unknown(tool, what, name, names ? names : &none, " in the model");
+    cli_unknown(tool, what, name, names, " in the model");
     free(names);
     return CLI_USAGE;
 }

@@ -175,13 +175,14 @@ static void print_goals(const cli *tool, const json_t *o, const global_job *job,
     double scale = ulna_model_length_scale(job->model); /* a radian weighs so many metres */
     ranked *order = calloc((size_t)job->goal_count + 1, sizeof *order);
     json_t *shown = json_array();
-    for (int i = 0; i < job->goal_count && order; i++) {
+    if (!order)
+        cli_out_of_memory();
+    for (int i = 0; i < job->goal_count; i++) {
         double error = frame->errors[i] * (job->goal[i].is_turn ? scale : 1);
         order[i] = (ranked){isnan(error) || !(job->goal[i].weight > 0) ? -1 : error, i};
     }
-    if (order)
-        qsort(order, (size_t)job->goal_count, sizeof *order, by_error);
-    for (int i = 0; i < job->goal_count && i < SHOWN && order; i++)
+    qsort(order, (size_t)job->goal_count, sizeof *order, by_error);
+    for (int i = 0; i < job->goal_count && i < SHOWN; i++)
         json_array_append(shown, json_array_get(json_object_get(o, "goals"), (size_t)order[i].goal));
     cli_say(tool, "\n");
     fact_table(tool, 2, shown, columns);

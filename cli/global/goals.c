@@ -45,14 +45,14 @@ static const char *nearest_name(const ulna_model *model, int among, const char *
 {
     int markers = among & GOALS_MARKERS ? ulna_model_marker_count(model) : 0;
     int bodies = among & GOALS_BODIES ? ulna_model_body_count(model) : 0;
-    const char **names = calloc((size_t)markers + (size_t)bodies + 1, sizeof *names), *nearest = NULL;
-    if (names) {
-        for (int i = 0; i < markers; i++)
-            names[i] = ulna_model_marker_name(model, i);
-        for (int i = 0; i < bodies; i++)
-            names[markers + i] = ulna_model_body_name(model, i);
-        nearest = ulna_nearest_name(name, names, sizeof *names);
-    }
+    const char **names = calloc((size_t)markers + (size_t)bodies + 1, sizeof *names), *nearest;
+    if (!names)
+        cli_out_of_memory();
+    for (int i = 0; i < markers; i++)
+        names[i] = ulna_model_marker_name(model, i);
+    for (int i = 0; i < bodies; i++)
+        names[markers + i] = ulna_model_body_name(model, i);
+    nearest = ulna_nearest_name(name, names, sizeof *names);
     free(names);
     return nearest;
 }

@@ -260,8 +260,6 @@ json_t *figure_draw(const figure *shape, const drawing *how)
     if (!isfinite(scale) || !isfinite(1 / scale))
         return NULL; /* all in one point, or out of this world */
 
-    json_t *lines = NULL;
-    int made = 1;
     for (int i = 0; i < 2; i++) {
         views[i].scale = scale;
         views[i].left = shape->low[views[i].right];
@@ -270,13 +268,12 @@ json_t *figure_draw(const figure *shape, const drawing *how)
         paper->columns = (int)lround(scale * extent(shape, views[i].right)) / 2 + 1;
         paper->rows = (int)lround(scale * extent(shape, up)) / 4 + 1;
         paper->dots = calloc((size_t)paper->columns * (size_t)paper->rows, 1);
-        made &= paper->dots != NULL;
+        if (!paper->dots)
+            cli_out_of_memory();
     }
-    if (made) {
-        draw_view(shape, &views[0]);
-        draw_view(shape, &views[1]);
-        lines = compose(views, how);
-    }
+    draw_view(shape, &views[0]);
+    draw_view(shape, &views[1]);
+    json_t *lines = compose(views, how);
     free(views[0].paper.dots);
     free(views[1].paper.dots);
     return lines;
@@ -414,22 +411,22 @@ void tree_print(const cli *tool, const ulna_model *model, int is_ascii)
                       .order = calloc((size_t)count, sizeof *tree.order),
                       .last_child = calloc((size_t)count, sizeof *tree.last_child),
                       .markers = calloc((size_t)count, sizeof *tree.markers)};
-    if (tree.order && tree.last_child && tree.markers) {
-        ulna_model_subtree(model, 0, tree.order);
-        for (int i = 1; i < count; i++)
-            tree.last_child[ulna_model_body_parent(model, i)] = i;
-        for (int i = 0; i < ulna_model_marker_count(model); i++)
-            tree.markers[ulna_model_marker_body(model, i)]++;
-        for (int i = 0; i < count; i++) {
-            char joint[64];
-            joint_text(ulna_model_body_joint(model, i), joint, sizeof joint);
-            tree.joint_width = at_least(tree.joint_width, cli_width(joint), 24);
-            tree.name_width = at_least(
-                tree.name_width, 3 * ulna_model_body_depth(model, i) + cli_width(ulna_model_body_name(model, i)), 40);
-        }
-        for (int i = 0; i < count; i++)
-            print_body(tool, &tree, tree.order[i]);
+    if (!tree.order || !tree.last_child || !tree.markers)
+        cli_out_of_memory();
+    ulna_model_subtree(model, 0, tree.order);
+    for (int i = 1; i < count; i++)
+        tree.last_child[ulna_model_body_parent(model, i)] = i;
+    for (int i = 0; i < ulna_model_marker_count(model); i++)
+        tree.markers[ulna_model_marker_body(model, i)]++;
+    for (int i = 0; i < count; i++) {
+        char joint[64];
+        joint_text(ulna_model_body_joint(model, i), joint, sizeof joint);
+        tree.joint_width = at_least(tree.joint_width, cli_width(joint), 24);
+        tree.name_width = at_least(tree.name_width,
+                                   3 * ulna_model_body_depth(model, i) + cli_width(ulna_model_body_name(model, i)), 40);
     }
+    for (int i = 0; i < count; i++)
+        print_body(tool, &tree, tree.order[i]);
     free(tree.order);
     free(tree.last_child);
     free(tree.markers);

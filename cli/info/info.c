@@ -237,7 +237,7 @@ static void note_twins(const ulna_model *model, json_t *notes)
     placed_marker *places = calloc((size_t)count + 1, sizeof *places);
     name_list twins = {0};
     if (!places)
-        return;
+        cli_out_of_memory();
     for (int i = 0; i < count; i++) {
         places[i].index = i;
         places[i].body = ulna_model_marker_body(model, i);
@@ -258,7 +258,7 @@ static void note_unseen(const ulna_model *model, json_t *notes)
     char *seen = calloc((size_t)count, 1);
     name_list unseen = {0};
     if (!seen)
-        return;
+        cli_out_of_memory();
     for (int i = 0; i < ulna_model_marker_count(model); i++)
         if (ulna_model_marker_weight(model, i) > 0)
             seen[ulna_model_marker_body(model, i)] = 1;
@@ -603,10 +603,7 @@ static void find_skeleton(const cli *tool, int at, ulna_content *skeleton)
             files_needs_skeleton(tool->operands[i]))
             continue;
         ulna_content_release(skeleton);
-        ulna_status status = files_read(tool->operands[i], NULL, skeleton, &ignored);
-        if (status == ULNA_ERR_MEMORY)
-            cli_out_of_memory();
-        if (status != ULNA_OK || !skeleton->model)
+        if (cli_with_memory(files_read(tool->operands[i], NULL, skeleton, &ignored)) || !skeleton->model)
             ulna_content_release(skeleton);
     }
 }

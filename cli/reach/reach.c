@@ -85,7 +85,8 @@ static void release(reach_job *job)
 static int solve_failed(json_t *object, const reach_job *job, ulna_status status)
 {
     ulna_error error;
-    cli_fail(&error, status, "a goal is too far away for this robot of about %.3g m, or is no finite number",
+    cli_fail(&error, cli_with_memory(status),
+             "a goal is too far away for this robot of about %.3g m, or is no finite number",
              ulna_model_length_scale(job->model));
     return files_fail(object, job->robot, &error);
 }

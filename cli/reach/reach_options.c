@@ -49,11 +49,13 @@ static int find_link(const cli *tool, const reach_job *job, const char *name, in
         return CLI_DONE;
     }
     const char **names = calloc((size_t)bodies + (size_t)markers + 1, sizeof *names);
-    for (int i = 0; names && i < bodies; i++)
+    if (!names)
+        cli_out_of_memory();
+    for (int i = 0; i < bodies; i++)
         names[i] = ulna_model_body_name(model, i);
-    for (int i = 0; names && i < markers; i++)
+    for (int i = 0; i < markers; i++)
         names[bodies + i] = ulna_model_marker_name(model, i);
-    int code = names ? cli_unknown(tool, "link", name, names, "; `ulna info --tree` lists them") : CLI_USAGE;
+    int code = cli_unknown(tool, "link", name, names, "; `ulna info --tree` lists them");
     free(names);
     return code;
 }

@@ -170,7 +170,7 @@ static int follow(const cli *tool, json_t *object, reach_job *job)
             ulna_reach_path(job->work, count, job->poses.goals, job->seed, steps, q, results, &jumps, NULL);
         double seconds = cli_seconds() - began;
         if (status != ULNA_OK) {
-            cli_fail(&error, status, "the path could not be followed: %s", ulna_status_text(status));
+            cli_fail(&error, cli_with_memory(status), "the path could not be followed: %s", ulna_status_text(status));
             code = files_fail(object, job->rows_path, &error);
         } else {
             int missed = judge(object, job, q, results, answers);

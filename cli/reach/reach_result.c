@@ -19,8 +19,9 @@ static int place_joint(const ulna_model *model, int body, double at[3])
     int parent = ulna_model_body_parent(model, body), done = 1;
     at[0] = at[1] = at[2] = 0;
     if (parent != ULNA_NONE) {
-        done = ulna_pose_create(model, NULL, &pose, NULL) == ULNA_OK &&
-               ulna_pose_forward(pose, ulna_model_rest(model)) == ULNA_OK &&
+        if (ulna_pose_create(model, NULL, &pose, NULL) != ULNA_OK) /* no other reason */
+            cli_out_of_memory();
+        done = ulna_pose_forward(pose, ulna_model_rest(model)) == ULNA_OK &&
                ulna_pose_body(pose, parent, at, rotation) == ULNA_OK;
         ulna_pose_destroy(pose);
     }

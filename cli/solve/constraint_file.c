@@ -133,7 +133,9 @@ static ulna_status read_body(const constraint_file *file, const ulna_json_node *
     if (*body != ULNA_NONE)
         return ULNA_OK;
     const char **names = calloc((size_t)ulna_model_body_count(model) + 1, sizeof *names);
-    for (int i = 0; names && i < ulna_model_body_count(model); i++)
+    if (!names)
+        cli_out_of_memory();
+    for (int i = 0; i < ulna_model_body_count(model); i++)
         names[i] = ulna_model_body_name(model, i);
     status = unknown(node, "body", name, names, "; `ulna info --tree` lists them");
     free(names);
@@ -149,11 +151,12 @@ static ulna_status read_marker(const constraint_file *file, const ulna_json_node
     if (status != ULNA_OK)
         return status;
     const char **names = calloc(set->count + 1, sizeof *names);
+    if (!names)
+        cli_out_of_memory();
     for (size_t i = 0; i < set->count; i++) {
         const char *colon = strrchr(set->items[i].marker, ':');
         const char *plain = colon && colon[1] ? colon + 1 : set->items[i].marker;
-        if (names)
-            names[i] = plain;
+        names[i] = plain;
         if (strcmp(name, plain) == 0 || strcmp(name, set->items[i].marker) == 0) {
             *body = set->items[i].body;
             memcpy(point, set->items[i].offset, 3 * sizeof *point);

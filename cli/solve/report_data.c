@@ -318,7 +318,9 @@ static bands find_bands(const solve_job *job)
     bands b = {.step = (job->take->frame_count + MOST_BANDS - 1) / MOST_BANDS};
     b.count = (job->take->frame_count + b.step - 1) / b.step + 1;
     b.values = calloc((size_t)ulna_model_dof_count(job->model) * (size_t)b.count + 1, sizeof *b.values);
-    if (b.values && report_bands(job, b.step, b.count, b.values) != ULNA_OK) {
+    if (!b.values)
+        cli_out_of_memory();
+    if (cli_with_memory(report_bands(job, b.step, b.count, b.values)) != ULNA_OK) {
         free(b.values);
         b.values = NULL;
     }
@@ -382,7 +384,9 @@ static void put_rest(const solve_job *job, markup *page)
     const ulna_model *model = job->model;
     double *q = calloc((size_t)ulna_model_coordinate_count(model) + 1, sizeof *q), x[3];
     ulna_pose *pose = NULL;
-    int is_known = q && !ulna_pose_create(model, NULL, &pose, NULL) && !ulna_pose_forward(pose, ulna_model_rest(model));
+    if (!q || ulna_pose_create(model, NULL, &pose, NULL) != ULNA_OK)
+        cli_out_of_memory();
+    int is_known = !ulna_pose_forward(pose, ulna_model_rest(model));
     markup_put(page, "\"rest\":[");
     for (int b = 0; b < ulna_model_body_count(model) && is_known; b++) {
         ulna_pose_body(pose, b, x, NULL);

@@ -375,7 +375,7 @@ int solve_has_keypoints(const ulna_take_options *options)
     ulna_take *take = NULL;
     o.check = 0;
     o.attach = ULNA_ATTACH_KEYPOINTS;
-    ulna_status status = ulna_take_create(&o, &take, NULL);
+    ulna_status status = cli_with_memory(ulna_take_create(&o, &take, NULL));
     int is_found = status == ULNA_ERR_UNSUPPORTED || (take && (take->keypoints || take->joints));
     ulna_take_destroy(take);
     return is_found;
