@@ -55,9 +55,8 @@ ulna_status files_read(const char *path, const ulna_read_options *options, ulna_
 {
     if (strcmp(path, "-") == 0)
         return read_stdin(options, content, error);
-    if (access(path, F_OK) != 0 && files_built_in(path, content, NULL) == ULNA_OK)
-        return ULNA_OK;
-    return ulna_content_load(path, options, content, error);
+    ulna_status status = access(path, F_OK) == 0 ? ULNA_ERR_ARGUMENT : files_built_in(path, content, error);
+    return status == ULNA_ERR_ARGUMENT ? ulna_content_load(path, options, content, error) : status;
 }
 
 static ulna_status fail_kind(const char *wanted, const ulna_content *content, ulna_error *error)
