@@ -61,7 +61,8 @@ ULNA_API ulna_status ulna_marker_set_from_model(ulna_marker_set *set, const ulna
  * A table: marker, bone, x, y, z and optionally weight and three deviations; metres, or the unit of a line "# unit: mm" above. Commas, semicolons or
  * tabs, with quotes as in RFC 4180; a first line of headings may be there; lines that begin with # are comments. Errors name
  * the line; bones that the model does not have, and markers that are listed twice, are errors. The writer refuses what would
- * not be read back as it is (ULNA_ERR_UNSUPPORTED): names with line ends or bytes that are not UTF-8.
+ * not be read back as it is (ULNA_ERR_UNSUPPORTED): names with line ends or bytes that are not UTF-8. Offsets of more than twice
+ * ulna_model_length_scale are refused in both; if most are, the error names the unit that the table seems to have.
  * From a file, and into one; complete, or not at all. `error` has the path.
  */
 ULNA_API ulna_status ulna_marker_set_load(const char *path, const ulna_model *model, ulna_marker_set *set,
