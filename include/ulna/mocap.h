@@ -63,7 +63,8 @@ ULNA_API ulna_status ulna_marker_set_from_model(ulna_marker_set *set, const ulna
  * or of a line "# unit: mm" above. Further columns "offsets" and "lengths" may say "undetermined" and "others" (see ulna_marker_set). Commas,
  * semicolons or tabs, with quotes as in RFC 4180; lines that begin with # are comments. Errors name
  * the line; bones that the model does not have, and markers that are listed twice, are errors. The writer refuses what would
- * not be read back as it is (ULNA_ERR_UNSUPPORTED): names with line ends or bytes that are not UTF-8.
+ * not be read back as it is (ULNA_ERR_UNSUPPORTED): names with line ends or bytes that are not UTF-8. Offsets of more than twice
+ * ulna_model_length_scale are refused in both; if most are, the error names the unit that the table seems to have.
  * From a file, and into one; complete, or not at all. `error` has the path.
  */
 ULNA_API ulna_status ulna_marker_set_load(const char *path, const ulna_model *model, ulna_marker_set *set,

@@ -270,9 +270,9 @@ static ulna_status add_spread(ulna_marker_template *places, const double *given)
 }
 
 /* A skeleton that is one point has no length to compare with. */
-static int is_too_far(const set_reader *r, const double offset[3])
+static int is_too_far(const ulna_model *model, const double offset[3])
 {
-    return r->model->has_length && ulna_norm(offset) > TOO_FAR * r->model->length_scale;
+    return model->has_length && ulna_norm(offset) > TOO_FAR * model->length_scale;
 }
 
 /* The unit in which the markers would be about as far from their bones as is usual: millimetres or centimetres. */
@@ -350,7 +350,7 @@ static ulna_status read_row(set_reader *r, const ulna_word *cells, size_t count)
     ulna_status status = ulna_names_add(&r->names, marker);
     if (status == ULNA_OK)
         status = ulna_marker_set_add(r->set, marker, body, numbers, r->places ? 1 : numbers[3]);
-    if (status == ULNA_OK && !r->places && is_too_far(r, numbers)) {
+    if (status == ULNA_OK && !r->places && is_too_far(r->model, numbers)) {
         r->far_line = r->far_count++ ? r->far_line : r->scan.line;
         r->far = r->far_count > 1 ? r->far : r->set->count - 1;
     }
@@ -486,6 +486,11 @@ static ulna_status check_set(const ulna_marker_set *set, const ulna_model *model
                 error, ULNA_ERR_NUMBER,
                 "the offset, its deviation or the weight of marker '%s' is NaN or infinite, and is not written",
                 item->marker);
+        else if (is_too_far(model, item->offset))
+            status =
+                ulna_fail(error, ULNA_ERR_UNSUPPORTED,
+                          "marker '%s' is %.3g m from its bone, farther than any on this skeleton, and is not written",
+                          item->marker, ulna_norm(item->offset));
         else if (ulna_names_find(&names, item->marker) != ULNA_NONE)
             status = ulna_fail(error, ULNA_ERR_UNSUPPORTED, "marker '%s' is listed twice", item->marker);
         else if (ulna_names_add(&names, item->marker) != ULNA_OK)

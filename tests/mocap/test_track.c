@@ -106,11 +106,25 @@ static void marker_tables_are_read_and_written(void **state)
     assert_says(read_set(model, "marker,bone,x_deg,y,z\nA,flange,1,2,3\n", &set, &error), ULNA_ERR_PARSE, "angle");
 
     /* decimal commas between semicolons; commas with tabs for looks; a table without a heading */
-    assert_int_equal(read_set(model, "A;flange;0,1;0,2;0,3;0,5\nB,\telbow,\t1,\t2,\t3\n", &set, &error), ULNA_OK);
+    assert_int_equal(read_set(model, "A;flange;0,1;0,2;0,3;0,5\nB,\telbow,\t.1,\t.2,\t.3\n", &set, &error), ULNA_OK);
     assert_true(set.count == 2 && set.items[0].offset[2] == 0.3 && set.items[0].weight == 0.5);
-    assert_true(set.items[1].offset[2] == 3);
+    assert_true(set.items[1].offset[2] == 0.3);
     ulna_marker_set_release(&set);
     assert_int_equal(set.count, 0);
+
+    /* offsets that no skeleton has: one is a wrong number, most are a wrong unit */
+    assert_says(read_set(model, "A,flange,.1,.2,.3\nB,elbow,.1,.2,.3\nC,base,0,0,30\n", &set, &error), ULNA_ERR_PARSE,
+                "marker 'C' would be 30 m from its bone");
+    assert_int_equal(error.line, 3);
+    assert_says(read_set(model, "A,flange,10,20,30\nB,elbow,10,20,30\n", &set, &error), ULNA_ERR_PARSE,
+                "add the line '# unit: ");
+    assert_says(read_set(model, "# unit: m\nA,flange,100,200,30\n", &set, &error), ULNA_ERR_PARSE,
+                "the unit of the table seems to be wrong");
+    assert_int_equal(error.line, 2);
+    const double far[3] = {0, 0, 30};
+    assert_int_equal(ulna_marker_set_add(&set, "A", 0, far, 1), ULNA_OK);
+    assert_says(ulna_marker_set_write_csv(&set, model, &sink, &error), ULNA_ERR_UNSUPPORTED, "30 m from its bone");
+    ulna_marker_set_release(&set);
     ulna_model_destroy(model);
 }
 
@@ -160,7 +174,7 @@ static void hostile_names_are_kept_or_refused(void **state)
     ulna_sink sink = ulna_text_sink(&text);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         ulna_marker_set one = ulna_marker_set_empty(NULL);
-        assert_int_equal(ulna_marker_set_add(&one, names[i].name, 3, (double[]){1, 2, 3}, 1), ULNA_OK);
+        assert_int_equal(ulna_marker_set_add(&one, names[i].name, 3, (double[]){0.1, 0.2, 0.3}, 1), ULNA_OK);
         if (names[i].is_refused) {
             assert_says(ulna_marker_set_write_csv(&one, model, &sink, &error), ULNA_ERR_UNSUPPORTED, "marker 1",
                         "cannot be written");
