@@ -280,8 +280,8 @@ static void put_list_facts(json_t *object, list *l)
 static void print_list(const cli *tool, const json_t *object)
 {
     fact_line(tool, object, "goals", "{reached_goals} of {goals} goal{goals:/s} reached, inside the limits");
-    fact_line(tool, object, "missed", "{missed?}goal{missed:/s} {missed_goals}");
-    fact_line(tool, object, "", "{missed_more?}and {missed_more} more: -o FILE.csv has all of them");
+    fact_line(tool, object, "missed",
+              "{missed?}goal{missed:/s} {missed_goals}[{missed_more?} and {missed_more} more: -o FILE.csv has all]");
     fact_line(tool, object, "errors", "at most {position_error_m%.3g} m and {rotation_error_rad%.3g} rad");
     reach_keep_print(tool, object);
     fact_line(tool, object, "effort",

@@ -118,10 +118,12 @@ static void put_path(json_t *object, const reach_job *job, const ulna_reach_resu
 static void print_path(const cli *tool, const json_t *object)
 {
     fact_line(tool, object, "path", "{reached_samples} of {samples} sample{samples:/s} reached");
-    fact_line(tool, object, "missed", "{missed?}sample{missed:/s} {missed_samples}");
-    fact_line(tool, object, "", "{missed_more?}and {missed_more} more: -o FILE.csv has all of them");
-    fact_line(tool, object, "jumps", "{jumps} jump{jumps:/s}[ {jumps?}at sample{jumps:/s} {jump_samples}]");
-    fact_line(tool, object, "", "{jumps_more?}and {jumps_more} more: -o FILE.csv has all of them");
+    fact_line(
+        tool, object, "missed",
+        "{missed?}sample{missed:/s} {missed_samples}[{missed_more?} and {missed_more} more: -o FILE.csv has all]");
+    fact_line(
+        tool, object, "jumps",
+        "{jumps} jump{jumps:/s}[ {jumps?}at sample{jumps:/s} {jump_samples}][{jumps_more?} and {jumps_more} more: -o FILE.csv has all]");
     fact_line(tool, object, "errors", "at most {position_error_m%.3g} m and {rotation_error_rad%.3g} rad");
     reach_keep_print(tool, object);
     fact_line(
