@@ -31,24 +31,25 @@ ulna_status batch_load_skeleton(const char *path, double unit_m, ulna_content *s
                                  : files_built_in(SOLVE_UNNAMED, skeleton, NULL));
 }
 
-/* As `ulna solve` chooses: not for key points, nor for a skeleton with this person's markers. 0 if the take cannot be read. */
-static int choose_places(const batch_take *take, const solve_job *job, const ulna_content *skeleton, int *is_needed)
+/* As `ulna solve` chooses: not for key points, nor for a skeleton with this person's markers. An error says nothing about the session. */
+static ulna_status choose_places(const batch_take *take, const solve_job *job, const ulna_content *skeleton,
+                                 int *is_needed)
 {
     ulna_content markers = ulna_content_empty(NULL);
-    int is_read = cli_with_memory(files_markers(take->path, job->markers_unit, &markers, NULL)) == ULNA_OK;
-    if (is_read) {
-        ulna_places_choice choice = {.is_calibration_needed = 1};
+    ulna_places_choice choice = {.is_calibration_needed = 1};
+    ulna_status status = files_markers(take->path, job->markers_unit, &markers, NULL);
+    if (status == ULNA_OK) {
         ulna_take_options options = ulna_take_options_for(skeleton, &markers);
         options.subject = job->subject;
         axes_apply(&job->axes, &options);
         if (!*take->skeleton)
             choice.is_calibration_needed = !solve_has_keypoints(&options);
-        else
-            (void)cli_with_memory(ulna_places_choose(&options, &choice, NULL));
+        else if (ulna_places_choose(&options, &choice, NULL) == ULNA_ERR_MEMORY)
+            status = ULNA_ERR_MEMORY;
         *is_needed = choice.is_calibration_needed;
     }
     ulna_content_release(&markers);
-    return is_read;
+    return status;
 }
 
 /* The largest take that can be read decides; where none can, they say so themselves. */
@@ -58,15 +59,20 @@ static int is_calibration_needed(const batch_plan *plan, const batch_calibration
     ulna_content skeleton = ulna_content_empty(NULL);
     command_line line = command_begin("solve");
     solve_job job = {0};
-    int is_needed = 1, is_decided = 0;
+    ulna_status status = ULNA_ERR_ARGUMENT;
+    int is_needed = 1, no_memory = 0;
     command_add_pair(&line, "-s", *first->skeleton ? first->skeleton : SOLVE_UNNAMED);
     command_add_pair(&line, "-m", first->path);
     if (command_add_options(&line, first->shared) && !command_parse(&line) && !solve_read_options(&line.tool, &job) &&
         batch_load_skeleton(first->skeleton, job.skeleton_unit, &skeleton) == ULNA_OK) {
-        for (int i = 0; i < group->take_count && !is_decided; i++)
-            is_decided = choose_places(&plan->takes[group->takes[i]], &job, &skeleton, &is_needed);
-        if (!is_decided)
+        for (int i = 0; i < group->take_count && status != ULNA_OK; i++) {
+            status = choose_places(&plan->takes[group->takes[i]], &job, &skeleton, &is_needed);
+            no_memory |= status == ULNA_ERR_MEMORY;
+        }
+        if (status != ULNA_OK) {
+            (void)cli_with_memory(no_memory ? ULNA_ERR_MEMORY : ULNA_OK);
             is_needed = !*first->skeleton || !ulna_model_marker_count(skeleton.model);
+        }
     }
     ulna_content_release(&skeleton);
     command_end(&line);

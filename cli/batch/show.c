@@ -215,7 +215,7 @@ static void show_blocks(const cli *tool, const json_t *rows)
         fact_line(tool, row, NULL, "{take}");
         fact_line(tool, row, "subject", "{subject}");
         fact_line(tool, row, "skeleton", "{skeleton}");
-        fact_line(tool, row, "markers", "[{attach}|to be calibrated: {calibration}]");
+        fact_line(tool, row, "markers", "[{attach}|calibrated if needed: {calibration}]");
     }
 }
 
@@ -226,7 +226,7 @@ static void show_takes(const cli *tool, const batch_plan *plan, const batch_sett
         {"take", 'l', "{take}"},
         {"subject", 'l', "{subject}"},
         {"skeleton", 'l', "{skeleton}"},
-        {"markers", 'l', "[{attach}|to be calibrated: {calibration}]"},
+        {"markers", 'l', "[{attach}|calibrated if needed: {calibration}]"},
         {0},
     };
     json_t *rows = json_array();

@@ -70,7 +70,7 @@ static void reasons_are_told_once(void **state)
     expect(tool, "db -o out --dry-run", 1);
     ulna_test_says(tool->out, "\ncannot solve 9 takes: no skeleton was found: put one beside the take");
     ulna_test_says(tool->out, " (b/b_01, b/b_02, b/b_03, ...)\n");
-    ulna_test_says(tool->out, "\na/a_01  a        db/a/human.asf  to be calibrated: a/a\n");
+    ulna_test_says(tool->out, "\na/a_01  a        db/a/human.asf  calibrated if needed: a/a\n");
     expect(tool, "m.csv -o out --dry-run", 1);
     ulna_test_says(tool->out, "cannot solve 4 takes: its options: --frames takes A:B");
     ulna_test_says(tool->out, "cannot solve db/b/b_01: m.csv:6: its options: --tol");
