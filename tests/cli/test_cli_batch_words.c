@@ -82,7 +82,7 @@ static void reasons_are_told_once(void **state)
     /* Long names would leave a table no room. */
     ulna_test_tool_shell(tool, "n=$(printf '%050d' 7) && mkdir -p long/$n && cp take.c3d long/$n/$n.c3d");
     expect(tool, "long -s human -o out --dry-run", 0);
-    ulna_test_says(tool->out, "0007\n  skeleton  human\n  markers   to be calibrated:\n            00");
+    ulna_test_says(tool->out, "0007\n  skeleton  human\n  markers   calibrated if needed:\n            00");
     /* Only those of the shard. */
     expect(tool, "m.csv -o out --dry-run --shard 1/7", 1);
     ulna_test_says(tool->out, "\n1 take cannot be solved\n");
