@@ -96,7 +96,7 @@ static void marker_tables_are_read_and_written(void **state)
         assert_true(set.items[0].offset[0] == 0.1 && set.items[0].offset[2] == 0.3 && !set.is_undetermined);
         ulna_marker_set_release(&set);
     }
-    assert_int_equal(read_set(model, "marker,bone,x,y,z,lengths,offsets\nA,flange,1,2,3,,undetermined\n", &set, &error),
+    assert_int_equal(read_set(model, "marker,bone,x,y,z,lengths,offsets\nA,flange,.1,.2,.3,,undetermined\n", &set, &error),
                      ULNA_OK);
     assert_true(set.is_undetermined && !set.has_other_lengths && set.items[0].weight == 1);
     ulna_marker_set_release(&set);
