@@ -136,6 +136,9 @@ ULNA_API void ulna_reach_work_destroy(ulna_reach_work *work); /* NULL is allowed
 
 /* ---- solving ---------------------------------------------------------------------------------------------------------- */
 
+/* Metres, radians: a constraint with no larger error is kept. */
+#define ULNA_REACH_KEPT 1e-6
+
 typedef struct ulna_reach_result {
     int reached; /* 1: inside the limits, all tips within tolerance, constraints kept. Shown by forward kinematics at q */
     double position_error; /* m: the largest of all tips, free axes not counted */
