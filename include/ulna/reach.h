@@ -53,9 +53,9 @@ typedef struct ulna_reach_tip {
     int relative_to; /* the link in whose frame goals are given; ULNA_NONE (not 0) is the world */
     double point[3];
     double rotation[4]; /* unit quaternion (x, y, z, w) */
-    double weight
-        [6]; /* >= 0; not all 0. A rotation by one radian weighs as much as the model's length scale in metres, or as the longest `point` of a
-                      tip if that is longer */
+    /* >= 0; not all 0. A rotation by one radian weighs as much as the model's length scale in metres, or as the longest `point` of a
+     * tip if that is longer. */
+    double weight[6];
     double tolerance[6]; /* > 0: metres, radians */
 } ulna_reach_tip;
 
