@@ -3,6 +3,7 @@
  * computed again by plain code: frames parent by parent, errors as ulna/reach.h has them, limits, mimics, locked joints.
  */
 #include "math/math3.h"
+#include "reach/reach.h"
 #include "support_model.h"
 #include "support_reach.h"
 #include "ulna/formats.h"
@@ -423,9 +424,41 @@ static void recorded_robots(void **state)
     }
 }
 
+/* Solvers keep limits and mimics, so that no answer shows whether the judge would notice. */
+static void beyond_limits_is_not_allowed(void **state)
+{
+    (void)state;
+    ulna_builder *builder = ulna_test_builder();
+    for (int b = 0; b < 3; b++) {
+        ulna_test_add(builder, b == 0 ? "base" : b == 1 ? "leader" : "follower", b - 1);
+        if (b > 0)
+            ulna_test_set_joint(builder, b, ulna_joint_revolute(0, 0, 1));
+    }
+    assert_int_equal(ulna_builder_set_limits(builder, 1, 0, -1, 2, NULL), ULNA_OK);
+    assert_int_equal(ulna_builder_couple(builder, 2, 0, 1, 0, 0.5, 0.1, NULL), ULNA_OK);
+    ulna_model *model = ulna_test_build(builder);
+    const ulna_reach_tip tip = ulna_reach_tip_default(2);
+    ulna_reach *reach;
+    assert_int_equal(ulna_reach_create(model, 1, &tip, NULL, NULL, &reach, NULL), ULNA_OK);
+    static const struct {
+        double leader, off; /* of the follower, from where its leader has it */
+        int allowed, at_limits;
+    } cases[] = {{0, 0, 1, 0},     {2, 0, 1, 1},       {-1, 0, 1, 1},     {2 + 1e-12, 0, 0, 1},
+                 {-1.01, 0, 0, 1}, {0.5, 1e-10, 1, 0}, {0.5, 1e-6, 0, 0}, {0.5, -1e-6, 0, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const double q[2] = {cases[i].leader, 0.5 * cases[i].leader + 0.1 + cases[i].off};
+        int at_limits;
+        assert_int_equal(ulna_reach_allows(reach, q, &at_limits), cases[i].allowed);
+        assert_int_equal(at_limits > 0, cases[i].at_limits);
+    }
+    ulna_reach_destroy(reach);
+    ulna_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(beyond_limits_is_not_allowed),
         cmocka_unit_test(random_robots),
         cmocka_unit_test(built_in_human),
         ulna_test_needs("urdf", cmocka_unit_test(recorded_robots)),
