@@ -1,6 +1,7 @@
-/* HTML, SVG and shell text, and its file. */
+/* HTML, SVG, shell and CSV text, and its file. */
 #include "cli/markup.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -81,6 +82,22 @@ void markup_put_word(markup *script, const char *text)
         markup_put(script, text);
     else
         markup_put_quoted(script, text);
+}
+
+/* ---- cells of CSV ------------------------------------------------------------------------------------- */
+
+void markup_put_cell(markup *table, const char *before, const char *text)
+{
+    const size_t length = strlen(text);
+    const int is_quoted = strpbrk(text, ",;\"\n\r#") ||
+                          (length && (isspace((unsigned char)*text) || isspace((unsigned char)text[length - 1])));
+    markup_put(table, is_quoted ? "\"" : "");
+    markup_put(table, before);
+    for (; *text; text++) {
+        const char one[2] = {*text, 0};
+        markup_put(table, *text == '"' ? "\"\"" : one);
+    }
+    markup_put(table, is_quoted ? "\"" : "");
 }
 
 /* ---- text from files ---------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /*
- * markup.h: HTML pages, SVG pictures, lines for a shell. A markup is text that grows and is written to a file at the end.
+ * markup.h: HTML pages, SVG pictures, lines for a shell, cells of CSV. A markup is text that grows and is written to a file at the end.
  *
  * Once memory is out, nothing more is kept, and markup_write reports it.
  */
@@ -26,6 +26,9 @@ void markup_escape(markup *page, const char *text);
 int markup_is_word(const char *text);
 void markup_put_quoted(markup *script, const char *text);
 void markup_put_word(markup *script, const char *text);
+
+/* A cell of CSV, `before` in front of it: in quotes (RFC 4180) if it has separators, quotes, a # or blanks at its ends. */
+void markup_put_cell(markup *table, const char *before, const char *text);
 
 /* A template with its parts: `{{name}}` in it is where the part of that name goes, which `put` writes. `parts` end with
  * a row without a name. */

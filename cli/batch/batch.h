@@ -123,8 +123,8 @@ typedef struct batch_setup {
     int threads;               /* inside a take */
     int is_retried;            /* failed ones again */
     double seconds, megabytes; /* limits of a take, as in batch_pool */
-    const char
-        *work_folder; /* with a folder for each slot; NULL: nothing is solved or written, what is not there fails */
+    /* With a folder for each slot; NULL: nothing is solved or written, what is not there fails. */
+    const char *work_folder;
 } batch_setup;
 
 /* Whether the options of a take are options of `ulna solve` that a batch can use, or the reason why not. Fills take->shared. */

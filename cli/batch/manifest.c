@@ -8,7 +8,6 @@
  * cells take what the command line says. A plan is written as such a table.
  */
 #define _XOPEN_SOURCE 700 /* realpath */
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,19 +30,7 @@ int table_is_formula(const char *field)
 
 void table_put_field(markup *text, const char *field, int is_last)
 {
-    size_t length = strlen(field);
-    int is_quoted = strpbrk(field, ",;\"\n\r#") ||
-                    (length && (isspace((unsigned char)*field) || isspace((unsigned char)field[length - 1])));
-    if (is_quoted)
-        markup_put(text, "\"");
-    if (table_is_formula(field))
-        markup_put(text, "'");
-    for (; *field; field++) {
-        const char one[2] = {*field, 0};
-        markup_put(text, is_quoted && *field == '"' ? "\"\"" : one);
-    }
-    if (is_quoted)
-        markup_put(text, "\"");
+    markup_put_cell(text, table_is_formula(field) ? "'" : "", field);
     markup_put(text, is_last ? "\n" : ",");
 }
 

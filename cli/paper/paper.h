@@ -135,8 +135,8 @@ typedef struct paper_part {
     const char *name; /* of the file, without ending */
     int is_reported;  /* 1: by the paper: stands to the left */
     paper_drawing drawing;
-    const char
-        *columns; /* that are drawn, in the order of the drawing: "take+offsets,method,error_cm". A plus joins two */
+    /* That are drawn, in the order of the drawing: "take+offsets,method,error_cm". A plus joins two. */
+    const char *columns;
     const char *caption;
     const char *x_title, *y_title; /* of plots */
     const char *csv;               /* what the paper reports, as CSV */

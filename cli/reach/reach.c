@@ -102,7 +102,7 @@ static int solve_one(const cli *tool, json_t *object, reach_job *job, const ulna
     if (status != ULNA_OK)
         code = solve_failed(object, job, status);
     else {
-        reach_answer answer = reach_judge(job, q, &result, 1);
+        reach_answer answer = reach_judge(job, job->keeper, q, &result, 1, NULL);
         put_number(object, "us", 1e6 * seconds);
         reach_put_result(object, job, targets, q, &answer.result);
         reach_print_result(tool, object);
@@ -151,7 +151,7 @@ static int solve_all(const cli *tool, json_t *object, reach_job *job, const ulna
         put_solutions(object, job, q, results, count);
         reach_print_all(tool, object);
         for (int i = 0; i < count || i == 0; i++)
-            answers[i] = reach_judge(job, q + (size_t)i * (size_t)job->nq, &results[i], i + 1);
+            answers[i] = reach_judge(job, job->keeper, q + (size_t)i * (size_t)job->nq, &results[i], i + 1, NULL);
         reach_put_result(object, job, targets, q, &answers[0].result);
         if (count == 0)
             reach_print_result(tool, object);

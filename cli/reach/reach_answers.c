@@ -2,12 +2,17 @@
  * Answers as a table, a row for each: a CSV file, or a file of JSON objects, one a line. Joint values are in radians and metres, numbers
  * have the digits that read back to the same bits.
  */
+#define _POSIX_C_SOURCE 200809L /* strdup */
+
 #include "cli/reach/reach.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include "cli/markup.h"
+#include "src/formats/text/text_writer.h"
 
 /* ---- texts --------------------------------------------------------------------------------------------------------------------- */
 
@@ -19,24 +24,14 @@ reach_table reach_table_of(const char *path)
                                                    : REACH_TABLE_NONE;
 }
 
-/* In quotes where a cell needs them (RFC 4180). */
 static char *csv_text(const char *text)
 {
-    char *cell = malloc(2 * strlen(text) + 3), *to = cell;
-    int is_quoted = strpbrk(text, ",;\"\r\n") != NULL || *text == ' ' || *text == '#';
-    if (!cell)
-        return NULL;
-    if (is_quoted)
-        *to++ = '"';
-    for (; *text; text++) {
-        if (*text == '"')
-            *to++ = '"';
-        *to++ = *text;
-    }
-    if (is_quoted)
-        *to++ = '"';
-    *to = 0;
-    return cell;
+    markup cell;
+    markup_init(&cell);
+    markup_put_cell(&cell, "", text);
+    char *copy = cell.status == ULNA_OK ? strdup(cell.text.data ? cell.text.data : "") : NULL;
+    markup_release(&cell);
+    return copy;
 }
 
 static char *json_text(const char *text)
@@ -76,16 +71,19 @@ static void name_coordinate(const reach_answers *a, int coordinate, char *text, 
 
 static const char *const kind_names[] = {"goal", "sample", "solution"};
 
-static int is_in(const reach_answers *a, const char *column)
-{
-    return strcmp(column, "time_s") == 0            ? a->has_time
-           : strcmp(column, "worst_tip") == 0       ? a->job->tip_count > 1
-           : strncmp(column, "constraint", 10) == 0 ? a->job->options.constraint_count > 0
-                                                    : 1;
-}
+/* Columns between the number of a row and its joint values. */
+enum { TIME, STATUS, POSITION, ROTATION, DISTANCE, JUMPED, WORST_TIP, ERROR, NOT_KEPT, COLUMNS };
+static const char *const columns[COLUMNS] = {
+    "time_s", "status",    "position_error_m", "rotation_error_rad", "distance",
+    "jumped", "worst_tip", "constraint_error", "constraint_not_kept"};
 
-static const char *const columns[] = {"time_s", "status",    "position_error_m", "rotation_error_rad",  "distance",
-                                      "jumped", "worst_tip", "constraint_error", "constraint_not_kept", NULL};
+static int is_in(const reach_answers *a, int column)
+{
+    return column == TIME                          ? a->has_time
+           : column == WORST_TIP                   ? a->job->tip_count > 1
+           : column == ERROR || column == NOT_KEPT ? a->job->options.constraint_count > 0
+                                                   : 1;
+}
 
 /* ---- one row ------------------------------------------------------------------------------------------------------------------- */
 
@@ -97,18 +95,6 @@ const char *reach_status_word(const ulna_reach_result *result, int worst_constra
                                          : "closest";
 }
 
-/* The fewest digits that read back to the same number. */
-static char *put_real(char *to, double value)
-{
-    int length = 0;
-    for (int digits = 15; digits <= 17; digits++) {
-        length = snprintf(to, 32, "%.*g", digits, value + 0.0); /* no "-0" */
-        if (digits == 17 || strtod(to, NULL) == value)
-            break;
-    }
-    return to + length;
-}
-
 static char *put_string(char *to, const char *text)
 {
     size_t length = strlen(text);
@@ -116,31 +102,42 @@ static char *put_string(char *to, const char *text)
     return to + length;
 }
 
+/* The error of a constraint may have no value. Zero has no sign. */
+static char *put_real(char *to, const reach_answers *a, double value)
+{
+    return isfinite(value) ? to + ulna_format_number(value + 0.0, to)
+                           : put_string(to, a->table == REACH_TABLE_CSV ? "" : "null");
+}
+
 /* The value of a column as it is in the table. */
-static char *put_cell(char *to, const reach_answers *a, const char *column, const reach_answer *answer)
+static char *put_cell(char *to, const reach_answers *a, int column, const reach_answer *answer)
 {
     const ulna_reach_result *r = &answer->result;
-    const int kept = answer->worst_constraint == ULNA_NONE, is_csv = a->table == REACH_TABLE_CSV;
-    if (strcmp(column, "time_s") == 0)
-        return put_real(to, answer->time);
-    if (strcmp(column, "status") == 0) {
+    const int is_csv = a->table == REACH_TABLE_CSV;
+    switch (column) {
+    case TIME:
+        return put_real(to, a, answer->time);
+    case STATUS:
         to = put_string(to, is_csv ? "" : "\"");
         to = put_string(to, reach_status_word(r, answer->worst_constraint));
         return put_string(to, is_csv ? "" : "\"");
-    }
-    if (strcmp(column, "position_error_m") == 0)
-        return put_real(to, r->position_error);
-    if (strcmp(column, "rotation_error_rad") == 0)
-        return put_real(to, r->rotation_error);
-    if (strcmp(column, "distance") == 0)
-        return put_real(to, r->distance);
-    if (strcmp(column, "jumped") == 0)
+    case POSITION:
+        return put_real(to, a, r->position_error);
+    case ROTATION:
+        return put_real(to, a, r->rotation_error);
+    case DISTANCE:
+        return put_real(to, a, r->distance);
+    case JUMPED:
         return put_string(to, is_csv ? (r->jumped ? "1" : "0") : (r->jumped ? "true" : "false"));
-    if (strcmp(column, "worst_tip") == 0)
+    case WORST_TIP:
         return put_string(to, a->tips[r->worst]);
-    if (strcmp(column, "constraint_error") == 0)
-        return put_real(to, answer->constraint_error);
-    return put_string(to, !kept ? a->constraints[answer->worst_constraint] : is_csv ? "" : "null");
+    case ERROR:
+        return put_real(to, a, answer->constraint_error);
+    default:
+        return put_string(to, answer->worst_constraint != ULNA_NONE ? a->constraints[answer->worst_constraint]
+                              : is_csv                              ? ""
+                                                                    : "null");
+    }
 }
 
 size_t reach_answer_text(const reach_answers *a, const reach_answer *answer, char *text)
@@ -150,24 +147,24 @@ size_t reach_answer_text(const reach_answers *a, const reach_answer *answer, cha
     if (!is_csv)
         to += snprintf(to, 32, "{\"%s\": ", kind_names[a->kind]);
     to += snprintf(to, 32, "%d", answer->number);
-    for (int i = 0; columns[i]; i++) {
-        if (!is_in(a, columns[i]))
+    for (int i = 0; i < COLUMNS; i++) {
+        if (!is_in(a, i))
             continue;
         to = is_csv ? put_string(to, ",") : to + snprintf(to, 64, ", \"%s\": ", columns[i]);
-        to = put_cell(to, a, columns[i], answer);
+        to = put_cell(to, a, i, answer);
     }
     if (!is_csv)
         to = put_string(to, ", \"q\": [");
     for (int c = 0; c < nq; c++) {
         to = put_string(to, is_csv ? "," : c ? ", " : "");
-        to = put_real(to, answer->q[c]);
+        to = put_real(to, a, answer->q[c]);
     }
     if (!is_csv) {
         to = put_string(to, "], \"joints\": {");
         for (int c = 0; c < nq; c++) {
             to = put_string(to, c ? ", " : "");
             to = put_string(to, a->names[c]);
-            to = put_real(put_string(to, ": "), answer->q[c]);
+            to = put_real(put_string(to, ": "), a, answer->q[c]);
         }
         to = put_string(to, "}}");
     }
@@ -226,8 +223,8 @@ static ulna_status write_heading(reach_answers *a)
 {
     ulna_text line = ulna_text_empty(NULL);
     ulna_status status = ulna_text_append(&line, kind_names[a->kind], strlen(kind_names[a->kind]));
-    for (int i = 0; columns[i] && status == ULNA_OK; i++)
-        if (is_in(a, columns[i])) {
+    for (int i = 0; i < COLUMNS && status == ULNA_OK; i++)
+        if (is_in(a, i)) {
             status = ulna_text_append(&line, ",", 1);
             if (status == ULNA_OK)
                 status = ulna_text_append(&line, columns[i], strlen(columns[i]));

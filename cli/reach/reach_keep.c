@@ -4,8 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define KEPT 1e-6 /* m, rad: as ulna_reach_result.reached counts it */
-
 /* A problem of the constraints alone, since goals say nothing about them. */
 ulna_status reach_keep_prepare(reach_job *job, ulna_error *error)
 {
@@ -30,7 +28,7 @@ ulna_status reach_keep_work(const reach_job *job, ulna_work **work, ulna_error *
 
 int reach_is_kept(double error)
 {
-    return error <= KEPT;
+    return error <= ULNA_REACH_KEPT;
 }
 
 int reach_keep_measure(const reach_job *job, ulna_work *work, const double *q, double *errors, double *largest)
@@ -54,10 +52,11 @@ int reach_keep_measure(const reach_job *job, ulna_work *work, const double *q, d
     return worst;
 }
 
-reach_answer reach_judge(const reach_job *job, const double *q, const ulna_reach_result *result, int number)
+reach_answer reach_judge(const reach_job *job, ulna_work *keeper, const double *q, const ulna_reach_result *result,
+                         int number, double *errors)
 {
     reach_answer answer = {.number = number, .q = q, .result = *result};
-    answer.worst_constraint = reach_keep_measure(job, job->keeper, q, NULL, &answer.constraint_error);
+    answer.worst_constraint = reach_keep_measure(job, keeper, q, errors, &answer.constraint_error);
     answer.result.reached &= answer.worst_constraint == ULNA_NONE;
     return answer;
 }

@@ -59,21 +59,19 @@ static void solve_row(list *l, int w, int i)
 {
     const reach_job *job = l->job;
     int constraints = job->options.constraint_count;
-    reach_answer *answer = &l->answers[i];
     double *q = l->q + (size_t)i * (size_t)job->nq, error[REACH_MOST_CONSTRAINTS];
+    ulna_reach_result result;
     ulna_status status =
-        ulna_reach_solve(l->works[w], l->goals + (size_t)i * (size_t)job->tip_count, job->seed, q, &answer->result);
+        ulna_reach_solve(l->works[w], l->goals + (size_t)i * (size_t)job->tip_count, job->seed, q, &result);
     if (status != ULNA_OK) {
         l->failed = status;
         return;
     }
-    answer->number = l->first + i + 1;
-    answer->q = q;
-    answer->worst_constraint = reach_keep_measure(job, l->keepers[w], q, error, &answer->constraint_error);
-    answer->result.reached &= answer->worst_constraint == ULNA_NONE;
+    l->answers[i] = reach_judge(job, l->keepers[w], q, &result, l->first + i + 1, error);
     for (int t = 0; t < l->table_count; t++) {
         size_t at = (size_t)i * (size_t)l->table_count + (size_t)t;
-        l->text_bytes[at] = reach_answer_text(&l->tables[t], answer, l->text[t] + (size_t)i * l->tables[t].row_bytes);
+        l->text_bytes[at] =
+            reach_answer_text(&l->tables[t], &l->answers[i], l->text[t] + (size_t)i * l->tables[t].row_bytes);
     }
     for (int c = 0; c < constraints; c++) {
         double *largest = &l->errors[w * constraints + c];

@@ -138,12 +138,9 @@ static int judge(json_t *object, const reach_job *job, const double *q, ulna_rea
     double largest[REACH_MOST_CONSTRAINTS] = {0}, errors[REACH_MOST_CONSTRAINTS];
     int missed = 0, not_kept[REACH_MOST_CONSTRAINTS] = {0};
     for (int i = 0; i < job->poses.count; i++) {
-        reach_answer *a = &answers[i];
-        const double *at = q + (size_t)i * (size_t)job->nq;
-        *a = (reach_answer){.number = i + 1, .time = job->poses.times ? job->poses.times[i] : 0, .q = at};
-        a->worst_constraint = reach_keep_measure(job, job->keeper, at, errors, &a->constraint_error);
-        results[i].reached &= a->worst_constraint == ULNA_NONE;
-        a->result = results[i];
+        answers[i] = reach_judge(job, job->keeper, q + (size_t)i * (size_t)job->nq, &results[i], i + 1, errors);
+        answers[i].time = job->poses.times ? job->poses.times[i] : 0;
+        results[i] = answers[i].result;
         missed += !results[i].reached;
         for (int c = 0; c < job->options.constraint_count; c++) {
             largest[c] = fmax(largest[c], errors[c]);

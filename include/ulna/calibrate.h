@@ -35,8 +35,8 @@ typedef struct ulna_marker_template {
 
 /*
  * Reads a table: marker, bone, left, up, forward, spread left, spread up, spread forward. Millimetres, or the unit of
- * names such as left_cm, or of a line "# unit: cm", from the bone's joint, on the skeleton at rest; x, y and z where the names of its bones do not say which way is
- * left. One spread counts for all three directions; without a spread it is 20 mm. `markers` is overwritten, and empty after a failure.
+ * names such as left_cm, or of a line "# unit: cm", from the bone's joint, on the skeleton at rest. The directions are x, y and z where
+ * the names of its bones do not say which way is left. One spread counts for all three directions; without a spread it is 20 mm. `markers` is overwritten, and empty after a failure.
  */
 ULNA_API ulna_status ulna_marker_template_load(const char *path, const ulna_model *model, ulna_marker_template *markers,
                                                ulna_error *error);
@@ -73,8 +73,8 @@ typedef struct ulna_calibrate_options {
      * or are copies: frames that are left out of one would be used in the other. */
     const ulna_take *const *other_takes;
     int other_take_count;
-    char
-        static_arms; /* the pose that the person takes throughout: 't' arms held out, 'n' hanging, 'a' halfway; 0: rest */
+    /* The pose that the person takes throughout: 't' arms held out, 'n' hanging, 'a' halfway; 0: rest. */
+    char static_arms;
     const double *static_pose; /* nq: that pose, if it is another one. May be NULL */
     unsigned long long seed;
     int (*progress)(void *context, int done, int total); /* not 0 cancels. May be NULL */
@@ -126,8 +126,8 @@ typedef struct ulna_calibration {
     ulna_calibrated_marker *markers; /* set.count; NULL with options.evaluate_only */
     ulna_model *model;               /* with the new bone lengths, and the set's markers; NULL without options.scale */
     double *scale;                   /* one factor per body of the skeleton; NULL without options.scale */
-    double
-        size; /* by what factor the bones grow in `scale`, all together, but for those that no marker shows; NaN without options.scale */
+    /* By what factor the bones grow in `scale`, all together, without those that no marker shows; NaN without options.scale. */
+    double size;
     double *limit_violation; /* per body: share of its limited angles that are more than 5 degrees beyond them */
     double *deviation;       /* per body: m, standard deviation of its joint's place; 0 if it has none, NaN unknown */
     /* Per body: radians, standard deviation of its joint's rotation in a frame, about the axis that is determined least; 0 if it has
@@ -156,9 +156,8 @@ typedef struct ulna_calibration {
     /* 1: markers were placed anew between takes, so that one calibration does not fit all: the error is more than a tenth above those
      * of take_rms together, and there are markers that differ. */
     int is_placed_anew;
-    ulna_length_trial
-        lengths; /* set.has_other_lengths tells ulna_track, and the table that is written, if others are better, or the
-                                * size is another */
+    /* `set.has_other_lengths` tells ulna_track, and the table that is written, if others are better, or the size is another. */
+    ulna_length_trial lengths;
     int rounds;  /* steps of the outer iteration, but for `lengths` */
     int rescued; /* poses that were found again elsewhere */
     double seconds;
@@ -186,11 +185,11 @@ typedef struct ulna_places_choice {
 
 /*
  * Whether a skeleton's own markers are where this person wears them. They are not if a calibration on the take makes the squared error
- * less than a third of what it is: more than offsets of another take of the same session explain. They are kept without a calibration if
- * they fit as well as markers on skin usually do (6.6 mm on an adult), and also if the take hardly determines places while the error is
- * below 1.5 cm. Names count alone if the skeleton has fewer than half of the markers that
- * are known by name, and not if it has more of them than are. Looks at all
- * frames that the options name; `set`, `attach` and `reference` of the options do not count. About 0.2 s. ULNA_ERR_MEMORY or _ARGUMENT.
+ * less than a third of what it is: offsets that were found in another take of the same session lose less. They are kept without a calibration if
+ * they fit as well as markers on skin usually do (6.6 mm on an adult). They are also kept if the take hardly determines places, and the
+ * error is below 1.5 cm. Nothing is measured where the numbers of markers decide: a skeleton that has fewer than half of those that are
+ * known by name needs a calibration; one that has more than are known by name needs none. Looks at all frames that the options name;
+ * their `set`, `attach` and `reference` do not count. About 0.2 s. ULNA_ERR_MEMORY or _ARGUMENT.
  */
 ULNA_API ulna_status ulna_places_choose(const ulna_take_options *options, ulna_places_choice *choice,
                                         ulna_error *error);

@@ -171,8 +171,8 @@ typedef struct ulna_read_options {
     int channel_count;
     double skeleton_unit_m; /* AMC: metres per unit of length in its ASF; 0: unknown, 0.0254 / 0.45 with a remark */
     ulna_ball ball; /* joints of three rotations in the skeleton and its clip; ULNA_BALL_EULER: as in the file */
-    double
-        unit_m; /* metres per unit of length, whatever the file says, 1e-9 to 1e9; 0: what it says, or the usual unit */
+    /* Metres per unit of length, whatever the file says, 1e-9 to 1e9; 0: what it says, or the usual unit. */
+    double unit_m;
     int extras; /* C3D, glTF: 1: also read what it holds besides markers, or skeleton and motion, to write it again */
 } ulna_read_options;
 

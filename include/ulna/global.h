@@ -42,8 +42,8 @@ typedef enum ulna_global_stop {
 ULNA_API const char *ulna_global_stop_name(ulna_global_stop stop); /* "proven", "starts", "time", "cancelled" */
 
 typedef struct ulna_global_options {
-    ulna_options
-        local; /* of every local solve: method, limits (bounded), locked degrees of freedom. Its restarts are not used */
+    /* Of every local solve: method, limits (bounded), locked degrees of freedom. Its restarts are not used. */
+    ulna_options local;
     double gap;      /* proven if f - bound <= gap f + absolute */
     double absolute; /* m^2. 0: 1e-12 of the skeleton's length, squared */
     int starts;      /* local solves at most; there is a bound even with 1 */

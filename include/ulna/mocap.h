@@ -220,9 +220,9 @@ typedef struct ulna_take {
                               * as metres; 0 if they are all in one place; NaN if unknown */
     unsigned doubts;   /* ULNA_DOUBT_... */
     ulna_findings findings; /* the same in words */
-    double
-        size_factor; /* with ULNA_DOUBT_SIZE: by which lengths must be divided: the power of ten within a factor of 2 of
-                      * size_ratio, or else size_ratio itself. 1 without */
+    /* With ULNA_DOUBT_SIZE: by which lengths must be divided: the power of ten within a factor of 2 of size_ratio, or else size_ratio
+     * itself. 1 without. */
+    double size_factor;
     double fit
         [3]; /* with options.check: m, median RMS of a few frames: as they are, mirrored, left and right exchanged; NaN: not
                         * tried, such as mirror images where the first is small */
@@ -258,8 +258,8 @@ typedef struct ulna_take {
     int reference_by_number; /* 1: they have different numbers of frames */
     ulna_allocator allocator;
     size_t room, unused_room, exchange_room, cut_room; /* of the arrays */
-    ulna_recording
-        one_subject; /* the recording without the names of the others; its positions are those of the recording */
+    /* The recording without the names of the others; its positions are those of the recording. */
+    ulna_recording one_subject;
     unsigned char *is_zero_missing; /* unused_room: for the recording's markers */
     int is_whole; /* every marker of the set is seen in every frame: the recording must not change while there is a take of it */
 } ulna_take;
@@ -390,11 +390,11 @@ typedef struct ulna_track_options {
      * the default, is a part of the skeleton's length squared; for an adult the number given here. 0: none. With
      * ULNA_LOSS_SQUARE it means plain least squares: no smooth and no curve, a posture of 1e-7. ulna_track takes a hundredth of smooth, posture,
      * curve, hold and limits where all markers are joints (ulna_take.joints). */
-    double
-        smooth; /* 4e-4: toward where the last two frames were going, more where markers hardly show a joint; for whole
-                         * takes 7.5 times that toward both neighbours */
-    double
-        posture; /* 1e-5: toward rest; not for the root. If offsets have deviations: as ulna_calibrate does, more for some */
+    /* 4e-4: toward where the last two frames were going, more where markers hardly show a joint; for whole takes 7.5 times that toward
+     * both neighbours. */
+    double smooth;
+    /* 1e-5: toward rest; not for the root. If offsets have deviations: as ulna_calibrate does, more for some. */
+    double posture;
     double curve;       /* 3e-5: joints of a spine or neck toward the mean of their chain */
     double hold;        /* 1e-3: joints that no marker shows, toward where they were seen last */
     double limits;      /* 5e-6: toward the joints' limits, where these do not bind */
@@ -474,8 +474,8 @@ typedef struct ulna_track_summary {
     long long missing;                 /* positions, of markers with a weight */
     double seconds;                    /* wall clock */
     double us_mean, us_median, us_max; /* microseconds per frame on one core, without the passes over the whole take */
-    double
-        violation; /* with options.solve.bounded: how far a value of the clip is beyond a limit at most; rad, m. 0: none is */
+    /* With options.solve.bounded: how far a value of the clip is beyond a limit at most; rad, m. 0: none is. */
+    double violation;
     int violated_dof; /* which one that is; ULNA_NONE if none is */
 } ulna_track_summary;
 
@@ -567,9 +567,9 @@ typedef struct ulna_trust {
     unsigned reasons;    /* ULNA_REASON_...; 0 with ULNA_VERDICT_TRUST */
     int unmarked;        /* frames without any mark, but for ULNA_TRACK_STARTED */
     double unmarked_rms; /* m, mean over these; NaN if there are none */
-    double
-        typical_rms; /* m: the same; if they are less than a quarter of the frames, the mean over all frames, where distances
-                          * above the scale of the loss count as that */
+    /* Metres: the same; if they are less than a quarter of the frames, the mean over all frames, where distances above the scale of the
+     * loss count as that. */
+    double typical_rms;
     int is_poor;    /* this is more than 3 cm on an adult, less on a smaller skeleton: more than skin moves */
     int misplaced;  /* markers */
     int dofs_moved; /* degrees of freedom that move a marker which is seen; the others keep their values of the start */
@@ -606,8 +606,8 @@ typedef struct ulna_track_result {
     int gap_count;
     ulna_track_summary summary;
     ulna_trust trust;
-    ulna_findings
-        findings; /* trust.reasons in words, and with ULNA_REASON_UNMEASURED what is not measured, however little */
+    /* The reasons of `trust` in words, and with ULNA_REASON_UNMEASURED what is not measured, however little. */
+    ulna_findings findings;
     size_t frame_room, marker_room, dof_room, swap_room, gap_room, stance_room, shift_room;
 } ulna_track_result;
 

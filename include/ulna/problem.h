@@ -295,8 +295,8 @@ typedef struct ulna_derivative_report {
     double product;   /* products against rows and against the dense matrix */
     double residuals; /* f and gradient against the residuals and their Jacobian */
     double jacobian;  /* residual Jacobian against differences of the residuals */
-    double
-        rows; /* derivatives of the constraints that are switched on (constraint.h) against differences of their values */
+    /* Derivatives of the constraints that are switched on (constraint.h) against differences of their values. */
+    double rows;
     double bends; /* second derivatives of a sum of them against differences of its gradient */
 } ulna_derivative_report;
 

@@ -53,9 +53,9 @@ typedef struct ulna_reach_tip {
     int relative_to; /* the link in whose frame goals are given; ULNA_NONE (not 0) is the world */
     double point[3];
     double rotation[4]; /* unit quaternion (x, y, z, w) */
-    double weight
-        [6]; /* >= 0; not all 0. A rotation by one radian weighs as much as the model's length scale in metres, or as the longest `point` of a
-                      tip if that is longer */
+    /* >= 0; not all 0. A rotation by one radian weighs as much as the model's length scale in metres, or as the longest `point` of a
+     * tip if that is longer. */
+    double weight[6];
     double tolerance[6]; /* > 0: metres, radians */
 } ulna_reach_tip;
 
@@ -135,6 +135,9 @@ ULNA_API ulna_status ulna_reach_work_create(const ulna_reach *reach, const ulna_
 ULNA_API void ulna_reach_work_destroy(ulna_reach_work *work); /* NULL is allowed */
 
 /* ---- solving ---------------------------------------------------------------------------------------------------------- */
+
+/* Metres, radians: a constraint with no larger error is kept. */
+#define ULNA_REACH_KEPT 1e-6
 
 typedef struct ulna_reach_result {
     int reached; /* 1: inside the limits, all tips within tolerance, constraints kept. Shown by forward kinematics at q */

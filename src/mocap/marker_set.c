@@ -117,10 +117,10 @@ enum {
 };
 
 #define FARTHEST 10.0 /* m, of a template: nothing on a person is so far from a bone */
-#define TOO_FAR                                                                                                        \
-    2.0 /* times the skeleton's length: the longest way from the root, there and back. No marker is so far from its bone */
-#define USUALLY                                                                                                        \
-    0.08 /* times the skeleton's length: how far markers are from the origins of their bones, give or take */
+/* Times the skeleton's length: the longest way from the root, there and back. No marker is so far from its bone. */
+#define TOO_FAR 2.0
+/* Times the skeleton's length: how far markers are from the origins of their bones, give or take. */
+#define USUALLY 0.08
 
 typedef struct set_reader {
     ulna_scan scan;

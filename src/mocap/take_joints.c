@@ -14,8 +14,8 @@
 #include "mocap/take.h"
 #include "model/model.h"
 
-#define AS_LONG                                                                                                        \
-    0.01 /* of the lengths, together: people of the same height differ by more, and so do markers on their skin */
+/* Of the lengths, together: people of the same height differ by more, and so do markers on their skin. */
+#define AS_LONG 0.01
 #define OTHER_UNIT 3.0 /* beyond this factor it is the unit, and not another person */
 #define STIFF 1e-6     /* of the length scale */
 #define BEND 0.7       /* radians, at most */

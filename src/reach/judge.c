@@ -7,8 +7,7 @@
 
 #include <math.h>
 
-#define KEPT 1e-6    /* constraints violated by no more are kept: metres, radians */
-#define COUPLED 1e-9 /* likewise for a follower, of 1 and its value: limits may round it */
+#define COUPLED 1e-9 /* of 1 and its value: a follower that is off by no more follows; limits may round it */
 
 ulna_status ulna_reach_errors(ulna_reach_work *work, const ulna_target *target, const double *q,
                               ulna_reach_error *errors)
@@ -112,7 +111,7 @@ ulna_status ulna_reach_judge(ulna_reach_work *work, const ulna_reach_query *quer
         return status;
     if (violation)
         *violation = most;
-    result->reached = ulna_reach_allows(reach, q, &result->at_limits) && most <= KEPT;
+    result->reached = ulna_reach_allows(reach, q, &result->at_limits) && most <= ULNA_REACH_KEPT;
     result->position_error = result->rotation_error = 0;
     for (int i = 0; i < reach->tip_count; i++) {
         const ulna_reach_error *e = &work->error[i];

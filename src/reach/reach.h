@@ -71,7 +71,7 @@ typedef struct ulna_reach_part {
     int tip_count, nv, nq;
     int *tip, *dof, *coordinate; /* their numbers in the whole; one block, at `tip` */
     int own_count,
-        *own; /* of its coordinates, those that it decides about: it has the others, but they are another part's, or nobody's */
+        *own; /* those of its coordinates that it decides about; the others are another part's, or nobody's */
     size_t bytes;
     int is_followed; /* 1: joints follow one of it */
 } ulna_reach_part;
@@ -83,8 +83,8 @@ struct ulna_reach {
     const ulna_model *model;
     int nv, nq, tip_count;
     double length; /* the model's length scale; in a part, that of the whole */
-    double
-        radian; /* metres that a radian weighs: the same, or the lever of a tip that is longer. Less would make a narrow valley of the errors */
+    /* Metres that a radian weighs: the same, or the lever of a tip that is longer. Less would make a narrow valley of the errors. */
+    double radian;
 
     int part_count; /* 0: it is solved as a whole */
     ulna_reach_part *part;

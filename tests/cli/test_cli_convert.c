@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "support_c3d.h"
-#include "support_c3d_analog.h"
 #include "support_take.h"
 #include "support_tool.h"
 #include "ulna/kinematics.h"
@@ -501,13 +500,14 @@ static void solved_markers_have_the_analog_data(void **state)
 {
     ulna_test_tool *tool = *state;
     ulna_test_take take = ulna_test_take_make(FRAMES);
-    ulna_text file = ulna_test_c3d_with_analog(take.markers.first_frame, FRAMES), out = ulna_text_empty(NULL);
+    maker m = made_with_analog(take.markers.first_frame, FRAMES);
+    ulna_text out = ulna_text_empty(NULL);
     ulna_content with = ulna_content_empty(NULL);
     ulna_read_options reading = ulna_read_options_default();
     ulna_write_options writing = ulna_write_options_default();
     char path[128];
     reading.extras = 1;
-    assert_int_equal(ulna_content_read(file.data, file.length, ULNA_FORMAT_C3D, &reading, &with, NULL), ULNA_OK);
+    assert_int_equal(ulna_content_read((char *)m.data, m.length, ULNA_FORMAT_C3D, &reading, &with, NULL), ULNA_OK);
     writing.extras = with.extras;
     assert_int_equal(ulna_content_save(ulna_test_path(path, sizeof path, tool->folder, "analog.c3d"), NULL, NULL,
                                        &take.markers, &writing, NULL, NULL),
@@ -517,16 +517,16 @@ static void solved_markers_have_the_analog_data(void **state)
     ulna_test_says(tool->out, "residuals, cameras");
     assert_int_equal(
         ulna_content_load(ulna_test_path(path, sizeof path, tool->folder, "out.c3d"), &reading, &with, NULL), ULNA_OK);
-    assert_int_equal(with.source.analog, ULNA_TEST_CHANNELS * ULNA_TEST_PER_FRAME);
+    assert_int_equal(with.source.analog, CHANNELS * PER_FRAME);
     assert_true(with.recording.first_frame == 11 && with.recording.frame_count == 20);
     assert_int_equal(ulna_file_read(path, 1 << 24, &out, NULL), ULNA_OK);
-    float first = (float)c3d_sample(11 - take.markers.first_frame, 0, 1); /* of the second channel */
+    float first = (float)sample(11 - take.markers.first_frame, 1); /* of the second channel */
     size_t block = (unsigned char)out.data[16] + 256 * (size_t)(unsigned char)out.data[17];
     assert_memory_equal(out.data + 512 * (block - 1) + 16 * (size_t)with.recording.marker_count + 4, &first,
                         sizeof first);
     ulna_text_release(&out);
     ulna_content_release(&with);
-    ulna_text_release(&file);
+    free(m.data);
     ulna_test_take_release(&take);
     ulna_test_tool_shell(tool, "'" ULNA_TEST_CLI "' solve -s human -m - -o in.c3d <analog.c3d >in.txt");
     char *text = ulna_test_tool_file(tool, "in.txt");

@@ -137,6 +137,26 @@ static void test_a_take_that_stands_still(void **state)
     ulna_model_destroy(model);
 }
 
+/* Nor where there is a single frame: up to what markers on skin are off at most. */
+static void test_a_single_frame(void **state)
+{
+    (void)state;
+    ulna_model *model = sample("human");
+    ulna_marker_set own = own_markers(model);
+    static const double off[] = {8e-3, 0.03};
+    for (int way = 0; way < 2; way++) {
+        ulna_marker_set now = disturbed(&own, off[way], 3);
+        ulna_recording recording = walk_with(model, &now, 1);
+        ulna_places_choice choice = choose(model, &recording);
+        assert_int_equal(choice.is_calibration_needed, way);
+        assert_true(choice.rms_own > 2 * choice.rms_calibrated);
+        ulna_recording_release(&recording);
+        ulna_marker_set_release(&now);
+    }
+    ulna_marker_set_release(&own);
+    ulna_model_destroy(model);
+}
+
 /* Names alone: a skeleton without markers, or with few of those that are recorded; not names that nobody knows. */
 static void test_names(void **state)
 {
@@ -169,6 +189,29 @@ static void test_names(void **state)
     ulna_recording_release(&recording);
     ulna_marker_set_release(&own);
     ulna_model_destroy(model);
+}
+
+/* A calibration would lose a marker whose name nobody knows. */
+static void test_a_marker_that_only_the_skeleton_knows(void **state)
+{
+    (void)state;
+    static const double on_the_hip[3] = {0, -0.2, 0.06};
+    ulna_model *human = sample("human"), *model;
+    ulna_builder *builder;
+    assert_int_equal(ulna_builder_from_model(human, NULL, &builder, NULL), ULNA_OK);
+    assert_int_equal(
+        ulna_builder_add_marker(builder, "Q7", ulna_model_marker_body(human, 0), on_the_hip, 1, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_builder_build(builder, NULL, &model, NULL), ULNA_OK);
+    ulna_builder_destroy(builder);
+    ulna_marker_set own = own_markers(model), theirs = disturbed(&own, 0.03, 2);
+    ulna_recording recording = walk_with(model, &theirs, FRAMES);
+    assert_int_equal(choose(model, &recording).is_calibration_needed, 0);
+    assert_int_equal(choose(human, &recording).is_calibration_needed, 1);
+    ulna_recording_release(&recording);
+    ulna_marker_set_release(&theirs);
+    ulna_marker_set_release(&own);
+    ulna_model_destroy(model);
+    ulna_model_destroy(human);
 }
 
 static void test_misuse_and_memory(void **state)
@@ -211,7 +254,9 @@ int main(void)
         cmocka_unit_test(test_markers_of_another_take_are_kept),
         cmocka_unit_test(test_markers_of_another_person_are_not),
         cmocka_unit_test(test_a_take_that_stands_still),
+        cmocka_unit_test(test_a_single_frame),
         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_a_marker_that_only_the_skeleton_knows),
         cmocka_unit_test(test_misuse_and_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
  * computed again by plain code: frames parent by parent, errors as ulna/reach.h has them, limits, mimics, locked joints.
  */
 #include "math/math3.h"
+#include "reach/reach.h"
 #include "support_model.h"
 #include "support_reach.h"
 #include "ulna/formats.h"
@@ -423,9 +424,122 @@ static void recorded_robots(void **state)
     }
 }
 
+/* Solvers keep limits and mimics, so that no answer shows whether the judge would notice. */
+static void beyond_limits_is_not_allowed(void **state)
+{
+    (void)state;
+    ulna_builder *builder = ulna_test_builder();
+    for (int b = 0; b < 3; b++) {
+        ulna_test_add(builder, b == 0 ? "base" : b == 1 ? "leader" : "follower", b - 1);
+        if (b > 0)
+            ulna_test_set_joint(builder, b, ulna_joint_revolute(0, 0, 1));
+    }
+    assert_int_equal(ulna_builder_set_limits(builder, 1, 0, -1, 2, NULL), ULNA_OK);
+    assert_int_equal(ulna_builder_couple(builder, 2, 0, 1, 0, 0.5, 0.1, NULL), ULNA_OK);
+    ulna_model *model = ulna_test_build(builder);
+    const ulna_reach_tip tip = ulna_reach_tip_default(2);
+    ulna_reach *reach;
+    assert_int_equal(ulna_reach_create(model, 1, &tip, NULL, NULL, &reach, NULL), ULNA_OK);
+    static const struct {
+        double leader, off; /* of the follower, from where its leader has it */
+        int allowed, at_limits;
+    } cases[] = {{0, 0, 1, 0},     {2, 0, 1, 1},       {-1, 0, 1, 1},     {2 + 1e-12, 0, 0, 1},
+                 {-1.01, 0, 0, 1}, {0.5, 1e-10, 1, 0}, {0.5, 1e-6, 0, 0}, {0.5, -1e-6, 0, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const double q[2] = {cases[i].leader, 0.5 * cases[i].leader + 0.1 + cases[i].off};
+        int at_limits;
+        assert_int_equal(ulna_reach_allows(reach, q, &at_limits), cases[i].allowed);
+        assert_int_equal(at_limits > 0, cases[i].at_limits);
+    }
+    ulna_reach_destroy(reach);
+    ulna_model_destroy(model);
+}
+
+/* A body behind `parent`, 1 m along its x, that turns about z. */
+static int add_link(ulna_builder *builder, const char *name, int parent)
+{
+    const int body = ulna_test_add(builder, name, parent);
+    assert_int_equal(
+        ulna_builder_set_placement(builder, body, (double[3]){1, 0, 0}, (double[9]){1, 0, 0, 0, 1, 0, 0, 0, 1}, NULL),
+        ULNA_OK);
+    ulna_test_set_joint(builder, body, ulna_joint_revolute(0, 0, 1));
+    return body;
+}
+
+/* A place in the plane. */
+static ulna_reach_tip place_of(int body, int relative_to)
+{
+    ulna_reach_tip tip = ulna_reach_tip_default(body);
+    tip.relative_to = relative_to;
+    tip.point[0] = 1;
+    for (int k = 2; k < 6; k++)
+        tip.weight[k] = 0;
+    return tip;
+}
+
+/* The trunk moves one arm to its goal, and is on the way to the other tip, whose goal goes along. */
+static void parts_leave_joints_of_others(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(31);
+    ulna_builder *builder = ulna_test_builder();
+    const int trunk = add_link(builder, "trunk", ulna_test_add(builder, "base", ULNA_NONE));
+    const int left = add_link(builder, "left hand", add_link(builder, "left arm", trunk));
+    const int right = add_link(builder, "right hand", add_link(builder, "right arm", trunk));
+    ulna_model *model = ulna_test_build(builder);
+    for (int order = 0; order < 2; order++) {
+        ulna_reach_tip tips[2];
+        tips[order] = place_of(left, ULNA_NONE);
+        tips[!order] = place_of(right, trunk);
+        ulna_test_reach r = ulna_test_reach_make(model, 2, tips, NULL);
+        for (int i = 0; i < 20; i++) {
+            double seed[5], truth[5], q[5];
+            ulna_reach_goal goals[2];
+            ulna_reach_result result;
+            ulna_test_reach_q(&rng, model, seed);
+            ulna_test_reach_q(&rng, model, truth);
+            ulna_test_reach_goals(&r, truth, goals);
+            assert_int_equal(ulna_reach_solve(r.work, goals, seed, q, &result), ULNA_OK);
+            assert_true(result.reached);
+        }
+        ulna_test_reach_release(&r);
+    }
+    ulna_model_destroy(model);
+}
+
+/* The elbow takes a gripper along that is on the way to no tip: bending the other way is nearer for the arm, and farther in all. */
+static void followers_count_in_the_distance(void **state)
+{
+    (void)state;
+    static const double seed[3] = {0.7, 0.1, 0}, multipliers[] = {0.1, 3};
+    for (int i = 0; i < 2; i++) {
+        ulna_builder *builder = ulna_test_builder();
+        const int base = ulna_test_add(builder, "base", ULNA_NONE), shoulder = add_link(builder, "shoulder", base);
+        const int elbow = add_link(builder, "elbow", shoulder), gripper = add_link(builder, "gripper", elbow);
+        assert_int_equal(ulna_builder_couple(builder, gripper, 0, elbow, 0, multipliers[i], 0, NULL), ULNA_OK);
+        ulna_model *model = ulna_test_build(builder);
+        const ulna_reach_tip tip = place_of(elbow, ULNA_NONE);
+        ulna_reach_options options = ulna_reach_options_default();
+        options.mode = ULNA_REACH_NEAREST;
+        ulna_test_reach r = ulna_test_reach_make(model, 1, &tip, &options);
+        ulna_reach_goal goal = {.rotation = {0, 0, 0, 1}};
+        ulna_reach_result result;
+        double q[3];
+        goal.position[0] = 1 + 2 * cos(0.5); /* the elbow is bent by 1 radian, to either side */
+        assert_int_equal(ulna_reach_solve(r.work, &goal, seed, q, &result), ULNA_OK);
+        assert_true(result.reached);
+        assert_true(fabs(q[1] - (i == 0 ? -1 : 1)) < 1e-5);
+        ulna_test_reach_release(&r);
+        ulna_model_destroy(model);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(beyond_limits_is_not_allowed),
+        cmocka_unit_test(parts_leave_joints_of_others),
+        cmocka_unit_test(followers_count_in_the_distance),
         cmocka_unit_test(random_robots),
         cmocka_unit_test(built_in_human),
         ulna_test_needs("urdf", cmocka_unit_test(recorded_robots)),

@@ -1,4 +1,4 @@
-/* support_c3d.h: C3D files made byte by byte, of three kinds of machine and two kinds of numbers. */
+/* support_c3d.h: C3D files made byte by byte, of three kinds of machine and two kinds of numbers, also with what is not markers. */
 #ifndef ULNA_TESTS_SUPPORT_C3D_H
 #define ULNA_TESTS_SUPPORT_C3D_H
 
@@ -9,8 +9,9 @@
 enum { PC = 84, DEC = 85, SGI = 86, BLOCK = 512 };
 
 typedef struct maker {
-    int processor, is_real, points, frames, first, analog; /* analog: samples a frame */
-    int parameter_block, blocks, gap;                      /* of parameters; gap: blocks between parameters and data */
+    int processor, is_real, points, frames, first;
+    int analog, per_frame;            /* samples a frame, of all channels and of each */
+    int parameter_block, blocks, gap; /* of parameters; gap: blocks between parameters and data */
     double scale, rate;
     const char *unit, *labels; /* labels: four characters each; NULL: none */
     void (*more)(struct maker *m);
@@ -95,6 +96,20 @@ static inline void float_parameter(maker *m, int id, const char *name, double va
     put_byte(m, 0);
 }
 
+/* Of one dimension, or of two if there are several columns; they hold numbers of 4 bytes, or words of 2. */
+static inline void list_parameter(maker *m, int id, const char *name, int type, const double *values, int rows,
+                                  int columns)
+{
+    const int size[2] = {rows, columns}, count = rows * columns;
+    parameter(m, id, name, type, columns > 1 ? 2 : 1, size, (size_t)(type * count));
+    for (int i = 0; i < count; i++)
+        if (type == 4)
+            put_float(m, values[i]);
+        else
+            put_word(m, (int)values[i]);
+    put_byte(m, 0);
+}
+
 static inline void text_parameter(maker *m, int id, const char *name, const char *text, int width)
 {
     const int size[2] = {width, (int)strlen(text) / width};
@@ -140,9 +155,9 @@ static inline void put_frames(maker *m)
                     put_word(m, (int)lround(x / m->scale));
             }
             if (m->is_real)
-                put_float(m, is_missing(f, p) ? -1 : 258);
+                put_float(m, is_missing(f, p) ? -1 : 258 + p);
             else
-                put_word(m, is_missing(f, p) ? -1 : 258);
+                put_word(m, is_missing(f, p) ? -1 : 258 + p);
         }
         for (int a = 0; a < m->analog; a++)
             if (m->is_real)
@@ -160,6 +175,7 @@ static inline void make(maker *m)
     m->rate = m->rate ? m->rate : 50;
     m->parameter_block = m->parameter_block ? m->parameter_block : 2;
     m->first = m->first ? m->first : 1;
+    m->per_frame = m->per_frame ? m->per_frame : 1;
     size_t section = (size_t)(m->parameter_block - 1) * BLOCK;
     m->blocks = m->blocks ? m->blocks : 2;
     int data_block = m->parameter_block + m->blocks + m->gap;
@@ -172,7 +188,7 @@ static inline void make(maker *m)
     put_word(m, 0);
     put_float(m, m->is_real ? -m->scale : m->scale);
     put_word(m, data_block);
-    put_word(m, 1);
+    put_word(m, m->per_frame);
     put_float(m, m->rate);
     while (m->length < section)
         put_byte(m, 0);
@@ -187,8 +203,8 @@ static inline void make(maker *m)
     float_parameter(m, 1, "RATE", m->rate);
     word_parameter(m, 1, "DATA_START", data_block);
     word_parameter(m, 1, "FRAMES", m->frames);
-    word_parameter(m, 2, "USED", m->analog);
-    float_parameter(m, 2, "RATE", m->rate);
+    word_parameter(m, 2, "USED", m->analog / m->per_frame);
+    float_parameter(m, 2, "RATE", m->per_frame * m->rate);
     if (m->labels)
         text_parameter(m, 1, "LABELS", m->labels, 4);
     text_parameter(m, 1, "UNITS", m->unit ? m->unit : "mm", m->unit ? (int)strlen(m->unit) : 2);
@@ -198,6 +214,46 @@ static inline void make(maker *m)
         put_byte(m, 0);
     put_frames(m);
     pad(m);
+}
+
+/* ---- with analog samples, a force plate and events -------------------------------------------------------------------- */
+
+enum { CHANNELS = 3, PER_FRAME = 4, POINTS = 2 };
+
+static inline void plate_and_events(maker *m)
+{
+    static const double corners[12] = {0, 0, 0, 500, 0, 0, 500, 400, 0, 0, 400, 0}, origin[3] = {0, 0, -40};
+    static const double scales[3] = {.5, .25, 2}, offsets[3] = {0, 7, -3}, channels[3] = {1, 2, 3};
+    static const double times[4] = {0, .02, 0, .05}, type[1] = {4};
+    text_parameter(m, 1, "DESCRIPTIONS", "firstother", 5);
+    text_parameter(m, 1, "ANGLES", "BBBB", 4);
+    list_parameter(m, 2, "SCALE", 4, scales, 3, 1);
+    list_parameter(m, 2, "OFFSET", 2, offsets, 3, 1);
+    text_parameter(m, 2, "LABELS", "Fx  Fy  EMG1", 4);
+    text_parameter(m, 2, "UNITS", "N N V ", 2);
+    group(m, 4, "FORCE_PLATFORM");
+    word_parameter(m, 4, "USED", 1);
+    list_parameter(m, 4, "TYPE", 2, type, 1, 1);
+    list_parameter(m, 4, "CHANNEL", 2, channels, 3, 1);
+    list_parameter(m, 4, "CORNERS", 4, corners, 3, 4);
+    list_parameter(m, 4, "ORIGIN", 4, origin, 3, 1);
+    group(m, 5, "EVENT");
+    word_parameter(m, 5, "USED", 2);
+    list_parameter(m, 5, "TIMES", 4, times, 2, 2);
+    text_parameter(m, 5, "LABELS", "Foot StrikeFoot Off   ", 11);
+}
+
+/* Two points, three channels at four times the rate, 100 frames a second, millimetres. Release `data`. */
+static inline maker made_with_analog(int first, int frames)
+{
+    maker m = {.is_real = 1, .points = POINTS, .frames = frames, .first = first, .rate = 100, .scale = 0.02};
+    m.analog = CHANNELS * PER_FRAME;
+    m.per_frame = PER_FRAME;
+    m.labels = "AAAABBBB";
+    m.blocks = 3;
+    m.more = plate_and_events;
+    make(&m);
+    return m;
 }
 
 #endif
