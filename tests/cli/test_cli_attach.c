@@ -324,6 +324,7 @@ static void no_skeleton_mistakes(void **state)
     json_decref(solve(tool, "-s human -m take.c3d -o walk.bvh -o walk.amc", 0));
     ulna_test_tool_shell(tool,
                          "printf 'frame,time,A.x,A.y,A.z,B.x,B.y,B.z\n1,0,1,2,3,2,3,4\n' >odd.csv\n"
+                         "sed '1 s/[AB]/The_first_person_of_two:&/g' odd.csv >long.csv\n"
                          "printf 'Kaydara FBX Binary  \\000' >a.fbx; printf '; FBX 7.4.0 project file\\n' >b.fbx");
     static const struct {
         const char *arguments;
@@ -337,7 +338,12 @@ static void no_skeleton_mistakes(void **state)
         {"-m take.c3d -a own.csv", 2, "--attach own.csv is about a skeleton: give that too, with --skeleton"},
         {"-m take.c3d --reference own.amc", 2, "--reference is about a skeleton"},
         {"-m take.c3d -s ''", 2, "--skeleton needs the name of a file"},
-        {"-m odd.csv", 3, "`ulna calibrate --attach` begins with a table of yours"},
+        {"-m odd.csv", 3,
+         "(A, B): LKNE, R_FLE, LKneeOut, RKJC or C7 would be. A table must say which bone each marker is on; "
+         "`ulna calibrate --attach FILE.csv` begins with one: marker,bone,0,0,0\n"},
+        {"-m long.csv", 3, "begins with one: marker,bone,0,0,0\n"}, /* names, however long, cut nothing off */
+        {"-s arm -m take.c3d -a names", 3,
+         "a table must say which bone each marker is on; `ulna calibrate --attach FILE.csv` begins with one: marker,bone,0,0,0\n"},
         {"-m walk.bvh", 3, "is an animation: `ulna convert walk.bvh -o joints.c3d` writes where its joints are"},
         {"-m walk.amc", 3, "`ulna convert SKELETON.asf walk.amc -o joints.c3d` writes where"},
         {"-m a.fbx", 3, "this is an FBX file, which Ulna does not read: open it in Blender"},
