@@ -168,7 +168,7 @@ static void test_set_from_names(void **state)
     ulna_error error;
     assert_int_equal(ulna_marker_set_from_names(arm, &recording, &none, NULL, &error), ULNA_ERR_MODEL);
     assert_non_null(strstr(error.message, "no bone of the skeleton"));
-    assert_non_null(strstr(error.message, "not even for RKNE: a table must say which bone each marker is on"));
+    assert_non_null(strstr(error.message, "not even for me:LKNE: a table must say which bone each marker is on"));
     ulna_model_destroy(arm);
     for (int i = 0; i < 3; i++)
         snprintf(recording.names[i], sizeof recording.names[i], "*%d", i);
