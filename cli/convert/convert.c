@@ -104,7 +104,8 @@ static int read_options(const cli *tool, conversion *c)
 static ulna_status take_clip(conversion *c, ulna_content *content, ulna_error *error)
 {
     if (c->clip.frame_count)
-        return cli_fail(error, ULNA_ERR_ARGUMENT, "a second motion: only one can be converted at a time");
+        return cli_fail(error, ULNA_ERR_ARGUMENT,
+                        "a second motion: only one can be converted at a time; call `ulna convert` for each file");
     ulna_status status = content->model ? files_adopt(content, c->skeleton.model, error) : ULNA_OK;
     if (status == ULNA_OK) {
         c->clip = content->clip;

@@ -377,7 +377,8 @@ static void mistakes_are_told(void **state)
         {"junk out.trc", 3, "junk: unknown file format"},
         {"absent.c3d out.trc", 4, "absent.c3d: cannot open"},
         {"take.c3d take.c3d out.trc", 3, "take.c3d: a second recording"},
-        {"human.json take.csv second.csv out.bvh", 3, "second.csv: a second motion"},
+        {"human.json take.csv second.csv out.bvh", 3,
+         "second.csv: a second motion: only one can be converted at a time; call `ulna convert` for each file\n"},
         {"take.c3d out.bvh", 3, "out.bvh: "},
         {"take.c3d take.c3d/out.trc", 4, "take.c3d: cannot create the folder"},
     };
