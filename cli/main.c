@@ -51,7 +51,11 @@ const cli_command *cli_find_command(const cli *tool, const char *name)
         if (strcmp(names[i], name) == 0)
             return cli_commands[i];
     }
-    cli_unknown(tool, "command", name, names, "; see 'ulna help'");
+    if (access(name, F_OK) == 0)
+        cli_usage(tool, "'%s' is a file, not a command: 'ulna info %s' shows what it contains; see 'ulna help'", name,
+                  name);
+    else
+        cli_unknown(tool, "command", name, names, "; see 'ulna help'");
     return NULL;
 }
 

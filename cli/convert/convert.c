@@ -104,7 +104,8 @@ static int read_options(const cli *tool, conversion *c)
 static ulna_status take_clip(conversion *c, ulna_content *content, ulna_error *error)
 {
     if (c->clip.frame_count)
-        return cli_fail(error, ULNA_ERR_ARGUMENT, "a second motion: only one can be converted at a time");
+        return cli_fail(error, ULNA_ERR_ARGUMENT,
+                        "a second motion: only one can be converted at a time; call `ulna convert` for each file");
     ulna_status status = content->model ? files_adopt(content, c->skeleton.model, error) : ULNA_OK;
     if (status == ULNA_OK) {
         c->clip = content->clip;
@@ -169,6 +170,11 @@ static int read_files(const cli *tool, json_t *object, conversion *c)
             progress_wait *wait = progress_wait_begin(tool, "reading", path);
             ulna_status status = read_file(c, path, &error);
             progress_wait_end(wait);
+            if (status == ULNA_ERR_STATE && !c->skeleton.model) {
+                size_t length = strlen(error.message);
+                snprintf(error.message + length, sizeof error.message - length,
+                         ", as in `ulna convert SKELETON.asf %.100s -o %.40s`", path, c->outputs[0]);
+            }
             if (status != ULNA_OK)
                 return files_fail(object, path, &error);
         }
@@ -279,7 +285,10 @@ static int write_file(const cli *tool, json_t *object, conversion *c, const char
     if (status != ULNA_OK)
         return files_fail(object, path, &error);
     int is_changed = c->ball != ULNA_BALL_EULER || options.unit_m != c->skeleton.source.unit_m;
-    if (c->clip.frame_count && c->skeleton_path)
+    int has_skeleton = 0;
+    for (int i = 0; i < c->output_count; i++)
+        has_skeleton |= format == ULNA_FORMAT_AMC && ulna_format_of_name(c->outputs[i]) == ULNA_FORMAT_ASF;
+    if (c->clip.frame_count && c->skeleton_path && !has_skeleton)
         files_note_skeleton(c->notes, format, c->skeleton_path, &c->skeleton, is_changed);
     return CLI_DONE;
 }
@@ -313,10 +322,15 @@ static void show(const cli *tool, json_t *object, const conversion *c)
         put_text(row, "file", c->outputs[i]);
         put_text(row, "format", ulna_format_name(format));
         cli_title(tool, "%s", c->outputs[i]);
-        cli_say(tool, ": %s", ulna_format_text(format));
-        fact_line(tool, object, NULL,
-                  "[{bodies?}, from a skeleton of {bodies} bodies][{motion_frames?}, a motion of {frames} "
-                  "frames][{markers?}, {markers} markers in {frames} frames]");
+        char text[300];
+        snprintf(text, sizeof text,
+                 ": %s[{bodies?}, from a skeleton of {bodies} bodies][{motion_frames?}, a motion of {frames} "
+                 "frames][{markers?}, {markers} markers in {frames} frames]",
+                 ulna_format_text(format));
+        char *filled = tool->json || tool->quiet ? NULL : fact_fill(tool, object, text);
+        if (filled)
+            table_wrap(tool, 0, 2, (int)strlen(c->outputs[i]), filled);
+        free(filled);
     }
     files_print_notes(tool, c->notes);
 }

@@ -34,6 +34,14 @@ static int no_memory(json_t *object, const reach_job *job)
 
 /* ---- names --------------------------------------------------------------------------------------------------------------- */
 
+static int unknown_name(const cli *tool, const reach_job *job, const char *what, const char *name,
+                        const char *const *names)
+{
+    char lists[300];
+    snprintf(lists, sizeof lists, "; `ulna info --tree %.250s` lists them", job->robot);
+    return cli_unknown(tool, what, name, names, lists);
+}
+
 /* A link, or with `point` also a marker, which is a point of its link. */
 static int find_link(const cli *tool, const reach_job *job, const char *name, int *body, double *point)
 {
@@ -55,7 +63,7 @@ static int find_link(const cli *tool, const reach_job *job, const char *name, in
         names[i] = ulna_model_body_name(model, i);
     for (int i = 0; i < markers; i++)
         names[bodies + i] = ulna_model_marker_name(model, i);
-    int code = cli_unknown(tool, "link", name, names, "; `ulna info --tree` lists them");
+    int code = unknown_name(tool, job, "link", name, names);
     free(names);
     return code;
 }
@@ -81,7 +89,7 @@ static int find_joint(const cli *tool, const reach_job *job, const char *option,
     const char **names = calloc((size_t)job->nv + 1, sizeof *names);
     for (int j = 0; names && j < job->nv; j++)
         names[j] = ulna_model_joint_name(job->model, ulna_model_dof_body(job->model, j));
-    int code = names ? cli_unknown(tool, "joint", name, names, "; `ulna info --tree` lists them") : CLI_USAGE;
+    int code = names ? unknown_name(tool, job, "joint", name, names) : CLI_USAGE;
     free(names);
     return code;
 }

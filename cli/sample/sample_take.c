@@ -271,8 +271,7 @@ enum { SKELETON, RECORDING, ATTACHMENT, TRUTH };
 
 const sample_file sample_take_files[] = {
     [SKELETON] = {"human.asf", "the human as an Acclaim skeleton, for the take"},
-    [RECORDING] = {"walk.c3d",
-                   "six seconds of 41 markers: walking, bending, waving; damaged on purpose: gaps, markers exchanged"},
+    [RECORDING] = {"walk.c3d", "six seconds of 41 markers, damaged on purpose: gaps, exchanges"},
     [ATTACHMENT] = {"walk-markers.csv", "where the markers of the take are attached to human.asf"},
     [TRUTH] = {"walk-true.amc", "the true motion of the take"},
     {0},

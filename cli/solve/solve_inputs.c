@@ -408,10 +408,9 @@ static int make_take(solve_job *job, ulna_error *error)
         status = create_take(job, error);
     if (status == ULNA_ERR_MODEL && (job->attach == ATTACH_MODEL || job->attach == ATTACH_NAMES)) {
         ulna_error why = *error; /* the skeleton has no markers, or the names are not known */
-        cli_fail(error, status, "%.170s; %s", why.message,
-                 job->attach == ATTACH_MODEL
-                     ? "leave out --attach, or give a file of `ulna calibrate`"
-                     : "`ulna calibrate --attach` begins with a table of yours: marker,bone,0,0,0");
+        cli_fail(error, status, "%.180s; %s", why.message,
+                 job->attach == ATTACH_MODEL ? "leave out --attach, or give a file of `ulna calibrate`"
+                                             : "`ulna calibrate --attach FILE.csv` begins with one: marker,bone,0,0,0");
     }
     if (status == ULNA_OK) {
         job->model = job->take->model; /* scaled to key points, perhaps */

@@ -243,6 +243,28 @@ static int distance(const char *a, const char *b)
     return row[length_b];
 }
 
+/* Are all parts of the word in the name, in this order: left_hand in left_rubber_hand? Short parts are in too many names. */
+static int has_parts(const char *name, const char *word)
+{
+    enum { SHORTEST = 3, LONGEST = 60 };
+    char part[LONGEST + 1];
+    while (*word) {
+        size_t length = 0;
+        for (; word[length] && ulna_is_alphanumeric((unsigned char)word[length]); length++)
+            if (length < LONGEST)
+                part[length] = word[length];
+        if (length < SHORTEST || length > LONGEST)
+            return 0;
+        part[length] = '\0';
+        name = strstr(name, part);
+        if (!name)
+            return 0;
+        name += length;
+        word += length + (word[length] != '\0');
+    }
+    return 1;
+}
+
 const char *ulna_nearest_name(const char *word, const void *first_name, size_t stride)
 {
     const char *nearest = NULL;
@@ -256,8 +278,8 @@ const char *ulna_nearest_name(const char *word, const void *first_name, size_t s
         int edits = distance(word, name);
         if (length >= 3 && strncmp(word, name, length) == 0)
             edits = 0; /* the beginning of it */
-        else if (length >= 3 && edits > 1 && strstr(name, word))
-            edits = 1; /* a part of it */
+        else if (length >= 3 && edits > 1 && (strstr(name, word) || has_parts(name, word)))
+            edits = 1; /* a part of it, or several */
         if (edits < least) {
             least = edits;
             nearest = name;

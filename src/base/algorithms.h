@@ -34,7 +34,7 @@ size_t ulna_hash(const char *text, uint64_t seed, int fold_case);
 /* ASCII, whatever the locale is: <ctype.h> is not used in the library. Other bytes are neither letters nor digits. */
 int ulna_lower(int c);
 int ulna_is_alphanumeric(int c);
-/* The nearest of the names, up to a NULL, to a misspelt word or a part of a name; NULL if none is near. `stride`: bytes from one `const char *` to the
+/* The nearest of the names, up to a NULL, to a misspelt word or to parts of a name; NULL if none is near. `stride`: bytes from one `const char *` to the
  * next, as in an array of structs that begin with the name. */
 const char *ulna_nearest_name(const char *word, const void *first_name, size_t stride);
 /* As strcmp, but the letters A to Z count as a to z. */

@@ -149,22 +149,42 @@ unsigned ulna_format_writes(ulna_format format)
     return ulna_format_row_of(format)->writes;
 }
 
-/* Binary, or as text, which begins with a comment such as "; FBX 7.4.0 project file". */
-static int is_fbx(const char *data, size_t length)
+#define FBX_ADVICE                                                                                                     \
+    "this is an FBX file, which Ulna does not read: open it in Blender, or in the program that wrote it, and export "  \
+    "glTF (.glb) or BVH"
+
+/* Files that people have and Ulna does not read: the text by which they are known, and what to do. */
+static const struct {
+    const char *mark;
+    int is_first; /* the file begins with it; otherwise it is an element of XML, behind comments */
+    const char *advice;
+} foreign[] = {
+    {"Kaydara FBX Binary", 1, FBX_ADVICE},
+    {"; FBX ", 1, FBX_ADVICE}, /* as text, which begins with a comment such as "; FBX 7.4.0 project file" */
+    {"<OpenSimDocument", 0,
+     "this is an OpenSim model, which Ulna does not read: for a person the built-in human will do; or give an ASF, BVH, glTF or "
+     "URDF file"},
+    {"<COLLADA", 0, "this is a COLLADA file, which Ulna does not read: open it in Blender, and export glTF (.glb)"},
+    {"<mujoco", 0, "this is a MuJoCo file (MJCF), which Ulna does not read: give the robot as URDF"},
+    {"<sdf", 0, "this is an SDF file, which Ulna does not read: give the robot as URDF"},
+};
+
+static int is_foreign(const char *data, size_t length, const char *mark, int is_first)
 {
-    static const char binary[] = "Kaydara FBX Binary", text[] = "; FBX ";
-    return (length >= sizeof binary - 1 && memcmp(data, binary, sizeof binary - 1) == 0) ||
-           (length >= sizeof text - 1 && memcmp(data, text, sizeof text - 1) == 0);
+    size_t size = strlen(mark);
+    length = length < ULNA_SNIFF_BYTES ? length : ULNA_SNIFF_BYTES;
+    for (size_t i = 0; i + size <= length && (i == 0 || !is_first); i++)
+        if (memcmp(data + i, mark, size) == 0)
+            return 1;
+    return 0;
 }
 
 ulna_status ulna_format_fail(const char *data, size_t length, unsigned parts, ulna_error *error)
 {
     char kinds[200] = "";
-    if (is_fbx(data, length))
-        return ulna_fail(
-            error, ULNA_ERR_FORMAT,
-            "this is an FBX file, which Ulna does not read: open it in Blender, or in the program that wrote "
-            "it, and export glTF (.glb) or BVH");
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        if (is_foreign(data, length, foreign[i].mark, foreign[i].is_first))
+            return ulna_fail(error, ULNA_ERR_FORMAT, "%s", foreign[i].advice);
     for (int i = 0; i < ULNA_FORMAT_COUNT; i++) {
         size_t used = strlen(kinds);
         if (ulna_format_reads((ulna_format)i) & parts)

@@ -473,26 +473,32 @@ static int has_marker(const ulna_marker_set *set, const ulna_recording *recordin
     return 0;
 }
 
-/* The first few names, so that one sees what kind they are. */
+/* With the first few names, so that one sees what kind they are. A caller can say what to do behind it: 70 characters are left. */
 static ulna_status fail_names(const ulna_recording *recording, const char *known, ulna_error *error)
 {
-    char names[100] = "";
+    enum { ROOM = 50, LONGEST = 24 };
+    char names[ROOM + 1] = "";
     int shown = 0;
-    for (; shown < recording->marker_count && shown < 6 && strlen(names) < 70; shown++)
-        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.24s", shown ? ", " : "",
-                 recording->names[shown]);
-    const char *more = shown < recording->marker_count ? ", ..." : "";
-    return known
-               ? ulna_fail(
-                     error, ULNA_ERR_MODEL,
-                     "no bone of the skeleton has a name known for these markers (%s%s), not even for %.24s: a table must "
-                     "say which bone each marker is on",
-                     names, more, known)
-               : ulna_fail(
-                     error, ULNA_ERR_MODEL,
-                     "no name of a marker is known (%s%s): names such as LKNE, R_FLE, LKneeOut, RKJC or C7 are. A table "
-                     "must say which bone each marker is on",
-                     names, more);
+    if (known)
+        return ulna_fail(
+            error, ULNA_ERR_MODEL,
+            "no bone of the skeleton has a name known for these markers, not even for %.*s: a table must say "
+            "which bone each marker is on",
+            LONGEST, known);
+    for (size_t used = 0; shown < recording->marker_count; shown++) {
+        int length =
+            snprintf(names + used, sizeof names - used, "%s%.*s", shown ? ", " : "", LONGEST, recording->names[shown]);
+        if ((size_t)length >= sizeof names - used) {
+            names[used] = '\0';
+            break;
+        }
+        used += (size_t)length;
+    }
+    return ulna_fail(
+        error, ULNA_ERR_MODEL,
+        "no name of a marker is known (%s%s): LKNE, R_FLE, LKneeOut, RKJC or C7 would be. A table must say "
+        "which bone each marker is on",
+        names, shown < recording->marker_count ? ", ..." : "");
 }
 
 static void set_offsets(const ulna_figure *figure, ulna_marker_set *set, size_t first)

@@ -300,11 +300,11 @@ static ulna_status refuse_far(const set_reader *r)
     if (*unit)
         snprintf(advice, sizeof advice,
                  r->has_unit
-                     ? "the unit of the table seems to be wrong; '%s' would fit"
+                     ? "the unit in its columns' names, or in its line '# unit', seems wrong; '%s' would fit"
                      : "the table does not state its unit, so that metres are assumed: add the line '# unit: %s'",
                  unit);
     ulna_fail(r->error, ULNA_ERR_PARSE,
-              "marker '%.50s' would be %.3g m from its bone, and the skeleton's characteristic length is %.2g m: %s",
+              "marker '%.40s' would be %.3g m from its bone, and the skeleton's characteristic length is %.2g m: %s",
               item->marker, ulna_norm(item->offset), r->model->length_scale, advice);
     if (r->error)
         r->error->line = r->far_line;

@@ -272,20 +272,20 @@ static ulna_status collect(ulna_take *take, const ulna_take_options *o, ulna_mar
 static ulna_status fail_match(const ulna_take *take, const ulna_marker_set *all, int is_own, ulna_error *error)
 {
     const ulna_recording *r = take->recording;
-    enum { ENOUGH = 50 };
-    char names[ENOUGH + 45] = "";
+    enum { ENOUGH = 30 };
+    char names[ENOUGH + 30] = "";
     for (int m = 0; m < r->marker_count && strlen(names) < ENOUGH; m++)
-        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.40s", m ? ", " : "", r->names[m]);
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.24s", m ? ", " : "", r->names[m]);
     const char *more = strlen(names) >= ENOUGH ? ", ..." : "";
     if (is_own)
         return ulna_fail(
             error, ULNA_ERR_ARGUMENT,
-            "the recording has none of the skeleton's own markers: the skeleton has '%.30s', the recording %s%s; 'ulna "
+            "the recording has none of the skeleton's own markers: the skeleton has '%.24s', the recording %s%s; 'ulna "
             "calibrate' finds where these are on the skeleton if it knows their names",
             all->items[0].marker, *names ? names : "none", more);
     return ulna_fail(
         error, ULNA_ERR_ARGUMENT,
-        "no marker of the set is in the recording: the set has '%.30s', the recording %s%s; another table of "
+        "no attached marker is in the recording: attached is '%.24s', the recording has %s%s; another table of "
         "markers is needed, which 'ulna calibrate' makes if it knows their names",
         all->items[0].marker, *names ? names : "none", more);
 }

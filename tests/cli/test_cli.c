@@ -178,6 +178,7 @@ static void mistakes_get_suggestions(void **state)
         {"", "ulna help"},
         {"inof x", "did you mean 'info'?"},
         {"dance", "there is no command 'dance'; see 'ulna help'"},
+        {"/dev/null", "'/dev/null' is a file, not a command: 'ulna info /dev/null' shows what it contains"},
         {"info --tre x", "did you mean --tree?"},
         {"info --jsno x", "did you mean --json?"},
         {"info --sing x", "there is no option --sing; see 'ulna help info'"},

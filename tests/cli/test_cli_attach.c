@@ -324,7 +324,10 @@ static void no_skeleton_mistakes(void **state)
     json_decref(solve(tool, "-s human -m take.c3d -o walk.bvh -o walk.amc", 0));
     ulna_test_tool_shell(tool,
                          "printf 'frame,time,A.x,A.y,A.z,B.x,B.y,B.z\n1,0,1,2,3,2,3,4\n' >odd.csv\n"
-                         "printf 'Kaydara FBX Binary  \\000' >a.fbx; printf '; FBX 7.4.0 project file\\n' >b.fbx");
+                         "sed '1 s/[AB]/The_first_person_of_two:&/g' odd.csv >long.csv\n"
+                         "printf 'Kaydara FBX Binary  \\000' >a.fbx; printf '; FBX 7.4.0 project file\\n' >b.fbx\n"
+                         "x='<?xml version=\"1.0\"?><!-- a comment -->'; echo \"$x<OpenSimDocument/>\" >a.osim\n"
+                         "echo \"$x<sdf/>\" >a.sdf; echo \"$x<mujoco/>\" >a.xml; echo \"$x<COLLADA/>\" >a.dae");
     static const struct {
         const char *arguments;
         int code;
@@ -337,11 +340,21 @@ static void no_skeleton_mistakes(void **state)
         {"-m take.c3d -a own.csv", 2, "--attach own.csv is about a skeleton: give that too, with --skeleton"},
         {"-m take.c3d --reference own.amc", 2, "--reference is about a skeleton"},
         {"-m take.c3d -s ''", 2, "--skeleton needs the name of a file"},
-        {"-m odd.csv", 3, "`ulna calibrate --attach` begins with a table of yours"},
+        {"-m odd.csv", 3,
+         "(A, B): LKNE, R_FLE, LKneeOut, RKJC or C7 would be. A table must say which bone each marker is on; "
+         "`ulna calibrate --attach FILE.csv` begins with one: marker,bone,0,0,0\n"},
+        {"-m long.csv", 3, "begins with one: marker,bone,0,0,0\n"}, /* names, however long, cut nothing off */
+        {"-s arm -m take.c3d -a names", 3,
+         "a table must say which bone each marker is on; `ulna calibrate --attach FILE.csv` begins with one: marker,bone,0,0,0\n"},
         {"-m walk.bvh", 3, "is an animation: `ulna convert walk.bvh -o joints.c3d` writes where its joints are"},
         {"-m walk.amc", 3, "`ulna convert SKELETON.asf walk.amc -o joints.c3d` writes where"},
         {"-m a.fbx", 3, "this is an FBX file, which Ulna does not read: open it in Blender"},
         {"-s b.fbx -m take.c3d", 3, "export glTF (.glb) or BVH"},
+        {"-s a.osim -m take.c3d", 3,
+         "a.osim: this is an OpenSim model, which Ulna does not read: for a person the built-in"},
+        {"-s a.sdf -m take.c3d", 3, "a.sdf: this is an SDF file, which Ulna does not read: give the robot as URDF"},
+        {"-s a.xml -m take.c3d", 3, "a.xml: this is a MuJoCo file (MJCF), which Ulna does not read"},
+        {"-s a.dae -m take.c3d", 3, "a.dae: this is a COLLADA file, which Ulna does not read: open it in Blender"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         json_decref(solve(tool, cases[i].arguments, cases[i].code));
@@ -471,7 +484,8 @@ static void tables_in_other_units(void **state)
         {100, "", "add the line '# unit: cm'"},
         {1000, "# unit: mm\\n", NULL},
         {100, "# unit: cm\\n", NULL},
-        {1000, "# unit: m\\n", "the unit of the table seems to be wrong; 'mm' would fit"},
+        {1000, "# unit: m\\n",
+         "the unit in its columns' names, or in its line '# unit', seems wrong; 'mm' would fit\n"},
     };
     assert_int_equal(ulna_test_tool_run(tool, "calibrate -s human -m take.c3d -o a.csv"), 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

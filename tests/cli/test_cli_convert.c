@@ -376,7 +376,8 @@ static void mistakes_are_told(void **state)
         {"junk out.trc", 3, "junk: unknown file format"},
         {"absent.c3d out.trc", 4, "absent.c3d: cannot open"},
         {"take.c3d take.c3d out.trc", 3, "take.c3d: a second recording"},
-        {"human.json take.csv second.csv out.bvh", 3, "second.csv: a second motion"},
+        {"human.json take.csv second.csv out.bvh", 3,
+         "second.csv: a second motion: only one can be converted at a time; call `ulna convert` for each file\n"},
         {"take.c3d out.bvh", 3, "out.bvh: "},
         {"take.c3d take.c3d/out.trc", 4, "take.c3d: cannot create the folder"},
     };
@@ -461,6 +462,17 @@ static void motions_are_described(void **state)
     convert(tool, "human.json take.csv -o out.bvh", 0);
     convert(tool, "out.bvh -o out.asf", 0);
     convert(tool, "out.bvh -o out.amc", 0);
+    convert(tool, "out.amc -o again.bvh", 3);
+    ulna_test_says(tool->err, "give the ASF file, as in `ulna convert SKELETON.asf out.amc -o again.bvh`\n");
+    convert(tool, "out.asf out.amc -o again.bvh", 0);
+    assert_int_equal(ulna_test_tool_run(tool, "convert out.bvh -o one.amc"), 0);
+    ulna_test_says(tool->out, "an AMC needs an ASF with the same joints");
+    assert_int_equal(ulna_test_tool_run(tool, "convert out.bvh -o one.amc -o one.asf"), 0);
+    assert_null(strstr(tool->out, "an AMC needs an ASF")); /* it is there */
+    convert(tool, "one.asf one.amc -o again.bvh", 0);
+    assert_int_equal(ulna_test_tool_run(tool, "convert out.bvh -o joints_of_this_motion.c3d"), 0);
+    for (const char *line = tool->out; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+        assert_true(strcspn(line, "\n") < 80);
     assert_int_equal(ulna_test_tool_run(tool, "info out.bvh"), 0);
     ulna_test_says(tool->out, "40, numbered 1 to 40; 120 per second");
     assert_int_equal(ulna_test_tool_run(tool, "info out.amc"), 3);

@@ -534,7 +534,7 @@ static void markers_without_known_names_are_refused(void **state)
         snprintf(walk.recording.names[m], ULNA_MARKER_NAME, "unknown%d", m);
     write_bad(tool, &walk);
     assert_int_equal(ulna_test_tool_run(tool, SOLVE), 3);
-    ulna_test_says(tool->err, "no marker of the set is in the recording");
+    ulna_test_says(tool->err, "no attached marker is in the recording");
     assert_int_equal(ulna_test_tool_run(tool, "solve -s human -m bad.c3d -a model"), 3);
     ulna_test_says(tool->err, "the recording has none of the skeleton's own markers: the skeleton has 'C7'");
     assert_int_equal(ulna_test_tool_run(tool, CALIBRATE), 3);

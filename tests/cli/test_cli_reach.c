@@ -601,6 +601,8 @@ static void bad_input_has_messages(void **state)
         {"arm --goal 0.4 5 7", 2, "unexpected argument '5'"}, /* which is a file */
         {"arm -t wrist -g '0 0 1'", 2, "did you mean 'wrist_lift'"},
         {"human -t hand -g '0 0 1'", 2, "did you mean 'left_hand'"},
+        {"human -t left_arm -g '0 0 1'", 2, "did you mean 'left_upper_arm'"},
+        {"arm -t gripper -g '0 0 1'", 2, "`ulna info --tree arm` lists them"},
         {"arm --goal '0 0 1' --lock elbov", 2, "did you mean 'elbow'"},
         {"arm --each nosuch.csv", 4, "nosuch.csv"},
         {"arm --each bad.csv", 3, "bad.csv:3: column 2, 'oops', is not a finite number"},

@@ -441,7 +441,7 @@ static void attachments_are_matched_by_name(void **state)
     json_decref(solve(tool, "-s human -m take.c3d -a bone.csv", 3));
     ulna_test_says(tool->err, "ulna: bone.csv:2: the skeleton has no bone 'tail'");
     json_decref(solve(tool, "-s human -m take.c3d -a none.csv", 3));
-    ulna_test_says(tool->err, "no marker of the set is in the recording: the set has 'A', the recording Eve:");
+    ulna_test_says(tool->err, "no attached marker is in the recording: attached is 'A', the recording has Eve:");
     ulna_test_says(tool->err, ", ...; another table of markers is needed, which 'ulna calibrate' makes");
     json_decref(solve(tool, "-s human -m take.c3d -a absent.csv", 4));
 }
