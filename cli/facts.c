@@ -346,9 +346,7 @@ void fact_table(const cli *tool, int indent, const json_t *list, const fact_colu
     table t = {.list = list, .rows = (int)json_array_size(list) + 1, .indent = indent};
     if (tool->json || tool->quiet)
         return;
-    t.cells = calloc((size_t)t.rows * MOST_COLUMNS, sizeof *t.cells);
-    if (!t.cells)
-        cli_out_of_memory();
+    t.cells = cli_allocate((size_t)t.rows * MOST_COLUMNS, sizeof *t.cells);
     for (; columns->title && t.columns < MOST_COLUMNS; columns++) {
         t.cells[t.columns] = fact_fill(tool, json_array_get(list, 0), columns->title);
         t.align[t.columns] = columns->align;

@@ -25,6 +25,14 @@ _Noreturn int cli_out_of_memory(void)
     _exit(CLI_PARTLY);
 }
 
+void *cli_allocate(size_t count, size_t size)
+{
+    void *memory = calloc(count ? count : 1, size);
+    if (!memory)
+        cli_out_of_memory();
+    return memory;
+}
+
 static void *allocate_or_end(size_t bytes)
 {
     void *memory = malloc(bytes);

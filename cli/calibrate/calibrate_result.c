@@ -173,9 +173,7 @@ static void list_bones(const calibrate_job *job, const double *values, double le
 static void list_unsure_markers(const calibrate_job *job, char text[TEXT])
 {
     const ulna_calibration *r = &job->result;
-    double *lengths = calloc(r->set.count + 1, sizeof *lengths);
-    if (!lengths)
-        cli_out_of_memory();
+    double *lengths = cli_allocate(r->set.count + 1, sizeof *lengths);
     for (size_t i = 0; i < r->set.count; i++) {
         const double *d = r->markers[i].deviation;
         lengths[i] = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);

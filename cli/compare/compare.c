@@ -129,9 +129,7 @@ static int read_methods(const cli *tool, contest *game)
 {
     const char *text = cli_value(tool, "methods");
     game->count = 0;
-    game->contenders = calloc((size_t)ulna_method_count() + 2, sizeof *game->contenders);
-    if (!game->contenders)
-        return cli_out_of_memory();
+    game->contenders = cli_allocate((size_t)ulna_method_count() + 2, sizeof *game->contenders);
     const ulna_method_info *next;
     unsigned wanted = cli_value(tool, "constraints") ? ULNA_METHOD_CONSTRAINED : 0;
     for (int i = 0; !text && (next = ulna_method_at(i)); i++)
@@ -158,10 +156,10 @@ static int read_methods(const cli *tool, contest *game)
 
 static int set_options(const cli *tool, contest *game)
 {
-    const char **names = calloc((size_t)game->count + 1, sizeof *names);
-    for (int i = 0; names && i < game->count; i++)
+    const char **names = cli_allocate((size_t)game->count + 1, sizeof *names);
+    for (int i = 0; i < game->count; i++)
         names[i] = game->contenders[i].method->name;
-    int code = names ? methods_set_options(tool, names, game->count, &game->options) : cli_out_of_memory();
+    int code = methods_set_options(tool, names, game->count, &game->options);
     free(names);
     return code;
 }

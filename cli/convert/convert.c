@@ -55,9 +55,7 @@ static int check_last(const cli *tool)
 
 static int read_outputs(const cli *tool, conversion *c)
 {
-    c->outputs = calloc((size_t)tool->given_count + 1, sizeof *c->outputs);
-    if (!c->outputs)
-        return cli_out_of_memory();
+    c->outputs = cli_allocate((size_t)tool->given_count + 1, sizeof *c->outputs);
     for (int i = 0; i < tool->given_count; i++)
         if (strcmp(tool->given[i]->name, "output") == 0)
             c->outputs[c->output_count++] = tool->values[i];

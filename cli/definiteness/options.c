@@ -85,9 +85,7 @@ static int check_point_options(const cli *tool, request *wish)
 static int unknown_part(const cli *tool, const char *what, const char *name, const ulna_model *model, int count,
                         const char *(*name_of)(const ulna_model *, int))
 {
-    const char **names = calloc((size_t)count + 1, sizeof *names);
-    if (!names)
-        cli_out_of_memory();
+    const char **names = cli_allocate((size_t)count + 1, sizeof *names);
     for (int i = 0; i < count; i++)
         names[i] = name_of(model, i);
     cli_unknown(tool, what, name, names, " in the model");
@@ -307,9 +305,7 @@ static int read_over(const cli *tool, request *wish)
     int count = ulna_model_dof_count(wish->model);
     if (!text)
         return CLI_DONE;
-    wish->over = calloc((size_t)count + 1, sizeof *wish->over);
-    if (!wish->over)
-        return cli_out_of_memory();
+    wish->over = cli_allocate((size_t)count + 1, sizeof *wish->over);
     int is_all = strcmp(text, "all") == 0;
     for (int i = 0; i < count && is_all; i++)
         wish->over[i] = 1;

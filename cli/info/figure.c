@@ -267,9 +267,7 @@ json_t *figure_draw(const figure *shape, const drawing *how)
         canvas *paper = &views[i].paper;
         paper->columns = (int)lround(scale * extent(shape, views[i].right)) / 2 + 1;
         paper->rows = (int)lround(scale * extent(shape, up)) / 4 + 1;
-        paper->dots = calloc((size_t)paper->columns * (size_t)paper->rows, 1);
-        if (!paper->dots)
-            cli_out_of_memory();
+        paper->dots = cli_allocate((size_t)paper->columns * (size_t)paper->rows, 1);
     }
     draw_view(shape, &views[0]);
     draw_view(shape, &views[1]);
@@ -408,11 +406,9 @@ void tree_print(const cli *tool, const ulna_model *model, int is_ascii)
     int count = ulna_model_body_count(model);
     tree_view tree = {.model = model,
                       .with = is_ascii ? &plain : &fine,
-                      .order = calloc((size_t)count, sizeof *tree.order),
-                      .last_child = calloc((size_t)count, sizeof *tree.last_child),
-                      .markers = calloc((size_t)count, sizeof *tree.markers)};
-    if (!tree.order || !tree.last_child || !tree.markers)
-        cli_out_of_memory();
+                      .order = cli_allocate((size_t)count, sizeof *tree.order),
+                      .last_child = cli_allocate((size_t)count, sizeof *tree.last_child),
+                      .markers = cli_allocate((size_t)count, sizeof *tree.markers)};
     ulna_model_subtree(model, 0, tree.order);
     for (int i = 1; i < count; i++)
         tree.last_child[ulna_model_body_parent(model, i)] = i;

@@ -234,10 +234,8 @@ static int compare_places(const void *left, const void *right)
 static void note_twins(const ulna_model *model, json_t *notes)
 {
     int count = ulna_model_marker_count(model);
-    placed_marker *places = calloc((size_t)count + 1, sizeof *places);
+    placed_marker *places = cli_allocate((size_t)count + 1, sizeof *places);
     name_list twins = {0};
-    if (!places)
-        cli_out_of_memory();
     for (int i = 0; i < count; i++) {
         places[i].index = i;
         places[i].body = ulna_model_marker_body(model, i);
@@ -255,10 +253,8 @@ static void note_twins(const ulna_model *model, json_t *notes)
 static void note_unseen(const ulna_model *model, json_t *notes)
 {
     int count = ulna_model_body_count(model);
-    char *seen = calloc((size_t)count, 1);
+    char *seen = cli_allocate((size_t)count, 1);
     name_list unseen = {0};
-    if (!seen)
-        cli_out_of_memory();
     for (int i = 0; i < ulna_model_marker_count(model); i++)
         if (ulna_model_marker_weight(model, i) > 0)
             seen[ulna_model_marker_body(model, i)] = 1;

@@ -33,9 +33,7 @@ const ulna_method_info *methods_find(const cli *tool, const char *name)
         cli_usage(tool, "'global' is a command of its own: see 'ulna help global'");
         return NULL;
     }
-    const char **names = calloc((size_t)ulna_method_count() + 1, sizeof *names);
-    if (!names)
-        cli_out_of_memory();
+    const char **names = cli_allocate((size_t)ulna_method_count() + 1, sizeof *names);
     for (int i = 0; i < ulna_method_count(); i++)
         names[i] = ulna_method_at(i)->name;
     cli_unknown(tool, "method", name, names, "; 'ulna methods' lists them");

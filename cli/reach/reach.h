@@ -136,7 +136,7 @@ ulna_status reach_keep_work(const reach_job *job, ulna_work **work, ulna_error *
 /* The errors of all constraints (may be NULL), and the largest; returns the worst of those that are not kept, or ULNA_NONE. */
 int reach_keep_measure(const reach_job *job, ulna_work *work, const double *q, double *errors, double *largest);
 int reach_is_kept(double error);
-/* An answer: reached only if all constraints are kept, too. `errors` as above. */
+/* An answer and its worst constraint. `errors` as above. */
 reach_answer reach_judge(const reach_job *job, ulna_work *keeper, const double *q, const ulna_reach_result *result,
                          int number, double *errors);
 void reach_keep_put(json_t *object, const reach_job *job, const double *errors, const int *missed);

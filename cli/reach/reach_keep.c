@@ -57,7 +57,6 @@ reach_answer reach_judge(const reach_job *job, ulna_work *keeper, const double *
 {
     reach_answer answer = {.number = number, .q = q, .result = *result};
     answer.worst_constraint = reach_keep_measure(job, keeper, q, errors, &answer.constraint_error);
-    answer.result.reached &= answer.worst_constraint == ULNA_NONE;
     return answer;
 }
 

@@ -56,9 +56,7 @@ static int find_link(const cli *tool, const reach_job *job, const char *name, in
         ulna_model_marker_position(model, marker, point);
         return CLI_DONE;
     }
-    const char **names = calloc((size_t)bodies + (size_t)markers + 1, sizeof *names);
-    if (!names)
-        cli_out_of_memory();
+    const char **names = cli_allocate((size_t)bodies + (size_t)markers + 1, sizeof *names);
     for (int i = 0; i < bodies; i++)
         names[i] = ulna_model_body_name(model, i);
     for (int i = 0; i < markers; i++)

@@ -132,7 +132,7 @@ static void print_path(const cli *tool, const json_t *object)
 }
 
 /* Judges every sample, by its constraints too; returns how many were missed. */
-static int judge(json_t *object, const reach_job *job, const double *q, ulna_reach_result *results,
+static int judge(json_t *object, const reach_job *job, const double *q, const ulna_reach_result *results,
                  reach_answer *answers)
 {
     double largest[REACH_MOST_CONSTRAINTS] = {0}, errors[REACH_MOST_CONSTRAINTS];
@@ -140,7 +140,6 @@ static int judge(json_t *object, const reach_job *job, const double *q, ulna_rea
     for (int i = 0; i < job->poses.count; i++) {
         answers[i] = reach_judge(job, job->keeper, q + (size_t)i * (size_t)job->nq, &results[i], i + 1, errors);
         answers[i].time = job->poses.times ? job->poses.times[i] : 0;
-        results[i] = answers[i].result;
         missed += !results[i].reached;
         for (int c = 0; c < job->options.constraint_count; c++) {
             largest[c] = fmax(largest[c], errors[c]);

@@ -280,9 +280,7 @@ static int put_output(json_t *object, const char *path, const ulna_error *error)
 int reach_open_tables(const cli *tool, json_t *object, reach_job *job, reach_answer_kind kind, int has_time)
 {
     int code = CLI_DONE;
-    job->tables = calloc((size_t)tool->given_count + 1, sizeof *job->tables);
-    if (!job->tables)
-        return cli_out_of_memory();
+    job->tables = cli_allocate((size_t)tool->given_count + 1, sizeof *job->tables);
     for (int i = 0; i < tool->given_count && !code; i++) {
         ulna_error error;
         ulna_error_clear(&error);

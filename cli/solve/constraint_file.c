@@ -66,11 +66,6 @@ static int has_key(const entry *e, const char *key)
 
 /* ---- small things --------------------------------------------------------------------------------------------- */
 
-static ulna_status no_memory(const ulna_json_node *node)
-{
-    return cli_no_memory(node->document->error);
-}
-
 static const ulna_model *model_of(const constraint_file *file)
 {
     return file->wanted->model;
@@ -114,7 +109,7 @@ static ulna_status read_count(const ulna_json_node *node, int *count)
 static ulna_status unknown(const ulna_json_node *node, const char *what, const char *name, const char **names,
                            const char *list)
 {
-    const char *nearest = names ? ulna_nearest_name(name, names, sizeof *names) : NULL;
+    const char *nearest = ulna_nearest_name(name, names, sizeof *names);
     return nearest ? ulna_json_fail(node, ULNA_ERR_PARSE, "there is no %s '%.80s'; did you mean '%.80s'?", what, name,
                                     nearest)
                    : ulna_json_fail(node, ULNA_ERR_PARSE, "there is no %s '%.80s'%s", what, name, list);
@@ -132,9 +127,7 @@ static ulna_status read_body(const constraint_file *file, const ulna_json_node *
     *body = ulna_model_find_body(model, name);
     if (*body != ULNA_NONE)
         return ULNA_OK;
-    const char **names = calloc((size_t)ulna_model_body_count(model) + 1, sizeof *names);
-    if (!names)
-        cli_out_of_memory();
+    const char **names = cli_allocate((size_t)ulna_model_body_count(model) + 1, sizeof *names);
     for (int i = 0; i < ulna_model_body_count(model); i++)
         names[i] = ulna_model_body_name(model, i);
     status = unknown(node, "body", name, names, "; `ulna info --tree` lists them");
@@ -150,9 +143,7 @@ static ulna_status read_marker(const constraint_file *file, const ulna_json_node
     ulna_status status = ulna_json_string(node, &name);
     if (status != ULNA_OK)
         return status;
-    const char **names = calloc(set->count + 1, sizeof *names);
-    if (!names)
-        cli_out_of_memory();
+    const char **names = cli_allocate(set->count + 1, sizeof *names);
     for (size_t i = 0; i < set->count; i++) {
         const char *colon = strrchr(set->items[i].marker, ':');
         const char *plain = colon && colon[1] ? colon + 1 : set->items[i].marker;
@@ -272,9 +263,7 @@ static ulna_status read_frames(const constraint_file *file, const ulna_json_node
         return ulna_json_fail(&list, ULNA_ERR_PARSE, "has no range of frames");
     if (size > MOST_RANGES)
         return ulna_json_fail(&list, ULNA_ERR_LIMIT, "has more than %d ranges of frames", MOST_RANGES);
-    *ranges = calloc(size, sizeof **ranges);
-    if (!*ranges)
-        return no_memory(&list);
+    *ranges = cli_allocate(size, sizeof **ranges);
     for (size_t i = 0; i < size && status == ULNA_OK; i++) {
         ulna_json_node element = is_single ? list : ulna_json_element(&list, i);
         status = read_range(&element, &(*ranges)[i]);
@@ -339,10 +328,8 @@ static ulna_status read_linear(entry *e)
     size_t count = json_object_size(list.value);
     if (count == 0)
         return ulna_json_fail(&list, ULNA_ERR_PARSE, "has no degree of freedom");
-    e->own.dofs = calloc(count, sizeof *e->own.dofs);
-    e->own.coefficients = calloc(count, sizeof *e->own.coefficients);
-    if (!e->own.dofs || !e->own.coefficients)
-        return no_memory(&list);
+    e->own.dofs = cli_allocate(count, sizeof *e->own.dofs);
+    e->own.coefficients = cli_allocate(count, sizeof *e->own.coefficients);
     json_object_foreach(list.value, key, value)
     {
         ulna_json_node member = {.document = list.document, .parent = &list, .value = value, .key = key};
@@ -374,9 +361,7 @@ static ulna_status read_support(entry *e)
                                 ULNA_CONSTRAINT_CORNERS);
     if (status != ULNA_OK)
         return status;
-    e->own.corners = calloc(3 * count, sizeof *e->own.corners);
-    if (!e->own.corners)
-        return no_memory(&list);
+    e->own.corners = cli_allocate(3 * count, sizeof *e->own.corners);
     for (size_t i = 0; i < count && status == ULNA_OK; i++) {
         ulna_json_node corner = ulna_json_element(&list, i);
         status = ulna_json_numbers(&corner, e->own.corners + 3 * i, 3);
@@ -607,10 +592,8 @@ static ulna_status read_constraints(constraint_file *file, const ulna_json_node 
             "has %zu constraints: at most %d are possible. An entry holds in many ranges of frames; for a place "
             "that moves, use a goal for each frame with `ulna_tracker` in C",
             count, MOST_CONSTRAINTS);
-    file->list = calloc(count + 1, sizeof *file->list);
-    file->own = calloc(count + 1, sizeof *file->own);
-    if (!file->list || !file->own)
-        return no_memory(list);
+    file->list = cli_allocate(count + 1, sizeof *file->list);
+    file->own = cli_allocate(count + 1, sizeof *file->own);
     for (size_t i = 0; i < count && status == ULNA_OK; i++) {
         ulna_json_node node = ulna_json_element(list, i);
         entry e = {.file = file, .node = &node};
@@ -632,7 +615,7 @@ static ulna_status add_stances(constraint_file *file, const ulna_json_node *node
         return ulna_json_fail(node, ULNA_ERR_LIMIT, "feet have more than %d ranges of frames", MOST_RANGES);
     ulna_stance *list = realloc(file->stances, room * sizeof *list);
     if (!list)
-        return no_memory(node);
+        cli_out_of_memory();
     file->stances = list;
     for (int i = 0; i < count; i++) {
         ulna_stance s = *pattern;
@@ -714,9 +697,7 @@ static ulna_status read_feet(constraint_file *file, const ulna_json_node *feet)
 static ulna_status read_locked(constraint_file *file, const ulna_json_node *list)
 {
     ulna_status status = ulna_json_check_list(list, "names");
-    file->locked = calloc((size_t)ulna_model_dof_count(model_of(file)) + 1, 1);
-    if (!file->locked)
-        return no_memory(list);
+    file->locked = cli_allocate((size_t)ulna_model_dof_count(model_of(file)) + 1, 1);
     for (size_t i = 0; status == ULNA_OK && i < json_array_size(list->value); i++) {
         ulna_json_node node = ulna_json_element(list, i);
         const char *name;
@@ -737,9 +718,7 @@ static ulna_status read_strengths(constraint_file *file, const ulna_json_node *o
     const char *key;
     json_t *value;
     ulna_status status = ulna_json_need_object(object);
-    file->strength = calloc(nv + 1, sizeof *file->strength);
-    if (!file->strength)
-        return no_memory(object);
+    file->strength = cli_allocate(nv + 1, sizeof *file->strength);
     memcpy(file->strength, ulna_model_strength(model), nv * sizeof *file->strength);
     json_object_foreach(object->value, key, value)
     {

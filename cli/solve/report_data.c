@@ -317,9 +317,7 @@ static bands find_bands(const solve_job *job)
 {
     bands b = {.step = (job->take->frame_count + MOST_BANDS - 1) / MOST_BANDS};
     b.count = (job->take->frame_count + b.step - 1) / b.step + 1;
-    b.values = calloc((size_t)ulna_model_dof_count(job->model) * (size_t)b.count + 1, sizeof *b.values);
-    if (!b.values)
-        cli_out_of_memory();
+    b.values = cli_allocate((size_t)ulna_model_dof_count(job->model) * (size_t)b.count + 1, sizeof *b.values);
     if (cli_with_memory(report_bands(job, b.step, b.count, b.values)) != ULNA_OK) {
         free(b.values);
         b.values = NULL;

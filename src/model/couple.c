@@ -124,20 +124,25 @@ static int is_above(double a, double b)
     return a - b > SAME_LIMIT * (1 + fabs(b)) || (isinf(b) && a > b);
 }
 
-/* Cuts the limits of the master to what the follower's allow. */
+/* The limits of the master, cut to what the follower's allow. */
+static void cut_to_follower(const ulna_coupling *c, const double *lower, const double *upper, double *low, double *high)
+{
+    *low = lower[c->master];
+    *high = upper[c->master];
+    if (c->multiplier == 0)
+        return;
+    double a = (lower[c->dof] - c->offset) / c->multiplier, b = (upper[c->dof] - c->offset) / c->multiplier;
+    *low = is_above(fmin(a, b), *low) ? fmin(a, b) : *low;
+    *high = is_above(*high, fmax(a, b)) ? fmax(a, b) : *high;
+}
+
 static ulna_status limit_master(ulna_model *model, const ulna_coupling *coupling, int limits_yield, ulna_error *error)
 {
-    double m = coupling->multiplier, o = coupling->offset, low = model->lower[coupling->dof],
-           high = model->upper[coupling->dof];
+    double m = coupling->multiplier, o = coupling->offset, cut_lower, cut_upper;
     double *lower = &model->lower[coupling->master], *upper = &model->upper[coupling->master];
-    double cut_lower = *lower, cut_upper = *upper;
-    int is_possible = m != 0 || (!is_above(low, o) && !is_above(o, high));
-    if (m != 0) {
-        double a = (low - o) / m, b = (high - o) / m, first = fmin(a, b), second = fmax(a, b);
-        cut_lower = is_above(first, *lower) ? first : *lower;
-        cut_upper = is_above(*upper, second) ? second : *upper;
-        is_possible = cut_lower <= cut_upper;
-    }
+    cut_to_follower(coupling, model->lower, model->upper, &cut_lower, &cut_upper);
+    int is_possible = m != 0 ? cut_lower <= cut_upper
+                             : !is_above(model->lower[coupling->dof], o) && !is_above(o, model->upper[coupling->dof]);
     int is_stuck = is_above(*upper, *lower) && !is_above(cut_upper, cut_lower);
     if (limits_yield && (!is_possible || is_stuck))
         return ULNA_OK;
@@ -174,13 +179,10 @@ ulna_status ulna_model_make_couplings(ulna_model *model, const ulna_builder *bui
 void ulna_model_limit_masters(const ulna_model *model, double *lower, double *upper)
 {
     for (int i = 0; i < model->nc; i++) {
-        const ulna_coupling *c = &model->coupling[i];
-        if (c->multiplier == 0)
-            continue;
-        double a = (lower[c->dof] - c->offset) / c->multiplier, b = (upper[c->dof] - c->offset) / c->multiplier;
-        double *low = &lower[c->master], *high = &upper[c->master];
-        *low = is_above(fmin(a, b), *low) ? fmin(a, b) : *low;
-        *high = is_above(*high, fmax(a, b)) ? fmax(a, b) : *high;
+        double low, high;
+        cut_to_follower(&model->coupling[i], lower, upper, &low, &high);
+        lower[model->coupling[i].master] = low;
+        upper[model->coupling[i].master] = high;
     }
 }
 

@@ -61,4 +61,20 @@ static inline ulna_status ulna_test_calibrate(const ulna_model *model, const uln
     return status;
 }
 
+/* In the axes of the model; fails the test if there is none. Destroy it. */
+static inline ulna_take *ulna_test_take_of(const ulna_model *model, const ulna_recording *recording, ulna_attach attach)
+{
+    static const double same[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    ulna_take_options options = ulna_take_options_default();
+    ulna_take *take;
+    ulna_error error;
+    options.model = model;
+    options.recording = recording;
+    options.attach = attach;
+    options.axes = same;
+    if (ulna_take_create(&options, &take, &error) != ULNA_OK)
+        fail_msg("%s", error.message);
+    return take;
+}
+
 #endif
