@@ -567,7 +567,7 @@ static void bad_input_has_messages(void **state)
         int code;
         const char *says;
     } cases[] = {
-        {"", 2, "no robot given"},
+        {"", 2, "no robot given: ulna reach ROBOT, as in: ulna reach arm --goal \"0.4 0.2 0.5\"\n"},
         {"arm", 2, "has no goal"},
         {"nosuch --goal '0 0 0'", 4, "nosuch"},
         {"arm --goal '0.4 0.2'", 2, "--goal takes"},
