@@ -133,6 +133,14 @@ static void print_length(double mm, char *text, size_t size)
         snprintf(text, size, mm > 0 && mm < 1e-3 ? "%.1e mm" : "%.4g mm", mm);
 }
 
+static void print_time(double us, char *text, size_t size)
+{
+    if (us >= 1e6)
+        snprintf(text, size, "%.4g s", 1e-6 * us);
+    else
+        snprintf(text, size, us >= 1e3 ? "%.3g ms" : "%.3g µs", us >= 1e3 ? 1e-3 * us : us);
+}
+
 /* `format` is up to five characters such as "%.2f"; anything else shows as it is, for the programmer to see. */
 static void print_number(const json_t *value, const char *format, char *text, size_t size)
 {
@@ -143,6 +151,8 @@ static void print_number(const json_t *value, const char *format, char *text, si
         snprintf(known, sizeof known, "%s", format);
     if (strcmp(format, "%mm") == 0)
         print_length(number, text, size);
+    else if (strcmp(format, "%us") == 0)
+        print_time(number, text, size);
     else if (!length && json_is_integer(value))
         snprintf(text, size, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
     else if (!length)

@@ -21,7 +21,8 @@
  * In a template
  *   {key}        is the value: a text, a whole number, or another number as %.6g. "a.b" is key b of object a, "a.0" the
  *                first of list a. A list is shown with commas; {list.key} shows this key of its objects
- *   {key%.2f}    is the number in that format (d, f, e or g); {key%mm} is a length in mm, in readable units: "1.2 m"
+ *   {key%.2f}    is the number in that format (d, f, e or g); {key%mm} is a length in mm, in readable units: "1.2 m";
+ *                {key%us} is a time in microseconds, likewise: "6.6 ms"
  *   {key:y/ies}  is the first word if the number is 1, else the second
  *   {key?}       prints nothing, and requires that the value is true, not zero, not empty
  *   [text|else]  is the text if every value that it quotes is there, else what follows the bar (or nothing); there may

@@ -201,7 +201,7 @@ static int run(const cli *tool, json_t *object, reach_job *job)
 static int reach_main(cli *tool)
 {
     if (tool->operand_count == 0)
-        return cli_usage(tool, "no robot given: ulna reach ROBOT");
+        return cli_usage(tool, "no robot given: ulna reach ROBOT, as in: ulna reach arm --goal \"0.4 0.2 0.5\"");
     reach_job *job = calloc(1, sizeof *job);
     json_t *object = json_object();
     if (!job) {

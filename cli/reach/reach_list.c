@@ -283,7 +283,7 @@ static void print_list(const cli *tool, const json_t *object)
     fact_line(tool, object, "errors", "at most {position_error_m%.3g} m and {rotation_error_rad%.3g} rad");
     reach_keep_print(tool, object);
     fact_line(tool, object, "effort",
-              "{us.mean%.3g} µs a goal with {threads} thread{threads:/s}, {iterations.mean%.2f} iterations and "
+              "{us.mean%us} a goal with {threads} thread{threads:/s}, {iterations.mean%.2f} iterations and "
               "{restarts.mean%.2g} restarts; solver: {solver}");
 }
 

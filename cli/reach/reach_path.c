@@ -128,7 +128,7 @@ static void print_path(const cli *tool, const json_t *object)
     reach_keep_print(tool, object);
     fact_line(
         tool, object, "effort",
-        "{us.mean%.3g} µs, {iterations.mean%.2f} iterations and {restarts.mean%.2g} restarts a sample; solver: {solver}");
+        "{us.mean%us} a sample, {iterations.mean%.2f} iterations and {restarts.mean%.2g} restarts; solver: {solver}");
 }
 
 /* Judges every sample, by its constraints too; returns how many were missed. */

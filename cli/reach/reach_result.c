@@ -211,7 +211,7 @@ void reach_print_result(const cli *tool, const json_t *object)
         fact_text(tool, "others", "%zu joints stay where they are", others);
     json_decref(shown);
     fact_line(tool, object, "effort",
-              "{us%.3g} µs, {iterations} iteration{iterations:/s}, {restarts} restart{restarts:/s}; solver: {solver}");
+              "{us%us}, {iterations} iteration{iterations:/s}, {restarts} restart{restarts:/s}; solver: {solver}");
 }
 
 void reach_print_all(const cli *tool, const json_t *object)
@@ -230,7 +230,7 @@ void reach_print_all(const cli *tool, const json_t *object)
     if (json_array_size(json_object_get(object, "solutions")))
         fact_table(tool, 2, json_object_get(object, "solutions"), solutions);
     cli_say(tool, "\n");
-    fact_line(tool, object, "effort", "{us%.3g} µs; solver: {solver}");
+    fact_line(tool, object, "effort", "{us%us}; solver: {solver}");
 }
 
 /* ---- files --------------------------------------------------------------------------------------------------------------------- */

@@ -77,6 +77,8 @@ static int read_paths(const cli *tool, solve_job *job)
         const char *path = solve_take(tool, i);
         if (!path || !*path)
             return cli_usage(tool, "--markers FILE is needed: the recording to solve");
+        if (folder_is(path))
+            return cli_usage(tool, "'%s' is a folder: 'ulna batch %s -o OUT' solves the takes in it", path, path);
         if (i && is_missing_motion(path))
             return cli_usage(tool, "'%s' is no recording that exists: -o %s writes it", path, path);
         from_stdin += strcmp(path, "-") == 0;

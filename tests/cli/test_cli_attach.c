@@ -340,6 +340,7 @@ static void no_skeleton_mistakes(void **state)
         {"-m take.c3d -a own.csv", 2, "--attach own.csv is about a skeleton: give that too, with --skeleton"},
         {"-m take.c3d --reference own.amc", 2, "--reference is about a skeleton"},
         {"-m take.c3d -s ''", 2, "--skeleton needs the name of a file"},
+        {"-m .", 2, "'.' is a folder: 'ulna batch . -o OUT' solves the takes in it"},
         {"-m odd.csv", 3,
          "(A, B): LKNE, R_FLE, LKneeOut, RKJC or C7 would be. A table must say which bone each marker is on; "
          "`ulna calibrate --attach FILE.csv` begins with one: marker,bone,0,0,0\n"},

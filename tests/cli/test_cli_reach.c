@@ -155,6 +155,14 @@ static void out_of_reach_is_said(void **state)
     assert_int_equal(json_array_size(json_object_get(ball, "quaternion")), 4);
     assert_true(fabs(number(ball, "change") - 1.5707963) < 1e-4);
     json_decref(o);
+    /* Milliseconds are not written as thousands of microseconds, 6.08e+03. */
+    assert_int_equal(ulna_test_tool_run(*state,
+                                        "reach human -t left_hand -g '0.3 9 0.3' -t right_hand -g '0 -9 0' -t head "
+                                        "-g '5 5 5' --lock pelvis"),
+                     1);
+    const char *effort = strstr(((ulna_test_tool *)*state)->out, "  effort");
+    assert_non_null(effort);
+    assert_true(strtod(effort + strlen("  effort"), NULL) < 1000);
 }
 
 static void locks_and_seeds(void **state)
@@ -559,7 +567,7 @@ static void bad_input_has_messages(void **state)
         int code;
         const char *says;
     } cases[] = {
-        {"", 2, "no robot given"},
+        {"", 2, "no robot given: ulna reach ROBOT, as in: ulna reach arm --goal \"0.4 0.2 0.5\"\n"},
         {"arm", 2, "has no goal"},
         {"nosuch --goal '0 0 0'", 4, "nosuch"},
         {"arm --goal '0.4 0.2'", 2, "--goal takes"},

@@ -409,7 +409,7 @@ static void test_units(void **state)
     } cases[] = {
         {"1.7", "with a unit of 1 m it would be 1.7 m"},
         {"17", "with a unit of 1 dm it would be 1.7 m"},
-        {"26.5", "with a unit of 1/0.45 inch it would be 1.5 m"},
+        {"26.5", "with a unit of 1/0.45 inch (0.0564444 m) it would be 1.5 m"},
         {"1700", "with a unit of 1 mm it would be 1.7 m"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -232,7 +232,8 @@ static void check_size(ulna_bvh *b)
     const char *name = ulna_length_unit_name(units[best]);
     ulna_remarks_add(&b->content->remarks, 0, -1,
                      "with a unit of %g m the skeleton is %.3g m in size; with a unit of %s%s it would be %.3g m",
-                     b->unit, size * b->unit, name ? "1 " : "1/0.45 inch", name ? name : "", size * units[best]);
+                     b->unit, size * b->unit, name ? "1 " : "1/0.45 inch (0.0564444 m)", name ? name : "",
+                     size * units[best]);
 }
 
 ulna_status ulna_bvh_build(ulna_bvh *b, ulna_error *error)
