@@ -184,6 +184,13 @@ static void weigh_joints(ulna_reach *reach, const ulna_reach_options *given)
     }
 }
 
+/* A limit of a translation that is farther away than any goal stands for none, as 1e16 does in files. Chains are scaled by their limits. */
+static void drop_far_limits(double far, double *lower, double *upper)
+{
+    *lower = *lower < -far ? -(double)INFINITY : *lower;
+    *upper = *upper > far ? (double)INFINITY : *upper;
+}
+
 static void copy_options(ulna_reach *reach, const ulna_reach_options *given)
 {
     const ulna_model *model = reach->model;
@@ -200,6 +207,8 @@ static void copy_options(ulna_reach *reach, const ulna_reach_options *given)
         reach->idle[j] = 0;
         reach->unit[j] = ulna_segment_is_translation(segment) ? reach->length : 1;
         reach->turns[j] = segment <= ULNA_SEGMENT_RZ;
+        if (ulna_segment_is_translation(segment))
+            drop_far_limits(reach->far, &reach->lower[j], &reach->upper[j]);
     }
     ulna_model_limit_masters(model, reach->lower, reach->upper);
     follow_masters(reach);
@@ -269,8 +278,8 @@ static ulna_status prepare(ulna_reach *reach, const ulna_reach_tip *tips, const 
                            ulna_error *error)
 {
     int relative = 0;
-    copy_options(reach, given);
     reach->far = FAR * reach->length;
+    copy_options(reach, given);
     reach->radian = reach->length;
     for (int i = 0; i < reach->tip_count; i++) {
         reach->tip[i].given = tips[i];
