@@ -185,10 +185,13 @@ static void weigh_joints(ulna_reach *reach, const ulna_reach_options *given)
 }
 
 /* A limit of a translation that is farther away than any goal stands for none, as 1e16 does in files. Chains are scaled by their limits. */
-static void drop_far_limits(double far, double *lower, double *upper)
+static void drop_far_limits(ulna_reach *reach)
 {
-    *lower = *lower < -far ? -(double)INFINITY : *lower;
-    *upper = *upper > far ? (double)INFINITY : *upper;
+    for (int j = 0; j < reach->nv; j++)
+        if (ulna_segment_is_translation(reach->model->dof_segment[j])) {
+            reach->lower[j] = reach->lower[j] < -reach->far ? -(double)INFINITY : reach->lower[j];
+            reach->upper[j] = reach->upper[j] > reach->far ? (double)INFINITY : reach->upper[j];
+        }
 }
 
 static void copy_options(ulna_reach *reach, const ulna_reach_options *given)
@@ -207,10 +210,9 @@ static void copy_options(ulna_reach *reach, const ulna_reach_options *given)
         reach->idle[j] = 0;
         reach->unit[j] = ulna_segment_is_translation(segment) ? reach->length : 1;
         reach->turns[j] = segment <= ULNA_SEGMENT_RZ;
-        if (ulna_segment_is_translation(segment))
-            drop_far_limits(reach->far, &reach->lower[j], &reach->upper[j]);
     }
     ulna_model_limit_masters(model, reach->lower, reach->upper);
+    drop_far_limits(reach);
     follow_masters(reach);
     weigh_joints(reach, given);
     if (given->posture)

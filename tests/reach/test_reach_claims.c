@@ -400,9 +400,9 @@ static void random_robots(void **state)
 static void far_limits(void **state)
 {
     (void)state;
-    const double limits[] = {1e10, 1e16, 1e100, 1e200, 1e300};
+    const double limits[] = {1e10, 1e16, 1e100, 1e200, 1e300, 1e300};
     const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 6; i++) {
         ulna_builder *builder = ulna_test_builder();
         int base = ulna_test_add(builder, "base", ULNA_NONE), slide = ulna_test_add(builder, "slide", base),
             turn = ulna_test_add(builder, "turn", slide), tip = ulna_test_add(builder, "tip", turn);
@@ -410,16 +410,20 @@ static void far_limits(void **state)
         ulna_test_set_joint(builder, turn, ulna_joint_revolute(0, 0, 1));
         assert_int_equal(ulna_builder_set_limits(builder, slide, 0, -limits[i], limits[i], NULL), ULNA_OK);
         assert_int_equal(ulna_builder_set_placement(builder, tip, (double[3]){1, 0, 0}, identity, NULL), ULNA_OK);
+        if (i % 2) { /* a joint that follows has the limits, too */
+            ulna_test_set_joint(builder, tip, ulna_joint_revolute(1, 0, 0));
+            assert_int_equal(ulna_builder_couple(builder, tip, 0, slide, 0, -1, 0, NULL), ULNA_OK);
+        }
         scene s = {.model = ulna_test_build(builder), .tip_count = 1};
         ulna_builder_destroy(builder);
-        s.nq = s.nv = 2;
+        s.nq = s.nv = ulna_model_dof_count(s.model);
         s.tip[0] = ulna_reach_tip_default(tip);
         for (int k = 3; k < 6; k++)
             s.tip[0].weight[k] = 0;
         s.options = ulna_reach_options_default();
         s.reach = ulna_test_reach_make(s.model, 1, s.tip, &s.options);
-        const double seed[2] = {0};
-        double q[2];
+        const double seed[3] = {0};
+        double q[3];
         for (int above = 0; above < 2; above++) {
             ulna_reach_goal goal = {.position = {0.3, 0.4, above}, .rotation = {0, 0, 0, 1}};
             ulna_reach_result result;
