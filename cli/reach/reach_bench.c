@@ -13,6 +13,7 @@
 #include "ulna/kinematics.h"
 
 #define PI 3.14159265358979323846
+#define FAR 1e9  /* limits of so many turns or length scales stand for none */
 #define NEAR 0.1 /* radians, or this much of the length scale: standard deviation of near starts */
 
 enum { PASSES = 3 };
@@ -59,8 +60,8 @@ static void random_configuration(const reach_job *job, uint64_t *state, double *
     for (int j = 0; j < job->nv; j++) {
         int c = ulna_model_dof_coordinate(job->model, j);
         double wide = ulna_model_dof_is_translation(job->model, j) ? ulna_model_length_scale(job->model) : PI;
-        double low = isfinite(lower[j]) ? lower[j] : fmin(-wide, upper[j]),
-               high = isfinite(upper[j]) ? upper[j] : fmax(wide, low);
+        double low = fabs(lower[j]) <= FAR * wide ? lower[j] : fmin(-wide, upper[j]),
+               high = fabs(upper[j]) <= FAR * wide ? upper[j] : fmax(wide, low);
         double u = ulna_random_uniform(state);
         step[j] = c >= 0 ? low + u * (high - low) - job->seed[c] : PI * (2 * u - 1);
         step[j] = job->locked[j] ? 0 : step[j];

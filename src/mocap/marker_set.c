@@ -275,7 +275,7 @@ static int is_too_far(const ulna_model *model, const double offset[3])
     return model->has_length && ulna_norm(offset) > TOO_FAR * model->length_scale;
 }
 
-/* The unit in which the markers would be about as far from their bones as is usual: millimetres or centimetres. */
+/* The unit in which the markers would be about as far from their bones as is usual: millimetres or centimetres; none if both are too far. */
 static ulna_status suggest_unit(const set_reader *r, char unit[3])
 {
     size_t count = r->set->count;
@@ -285,7 +285,8 @@ static ulna_status suggest_unit(const set_reader *r, char unit[3])
     for (size_t i = 0; i < count; i++)
         far[i] = ulna_norm(r->set->items[i].offset) / r->unit;
     double usual = USUALLY * r->model->length_scale, middle = ulna_median(far, count);
-    snprintf(unit, 3, fabs(log(1e-3 * middle / usual)) < fabs(log(1e-2 * middle / usual)) ? "mm" : "cm");
+    if (1e-3 * middle <= TOO_FAR * r->model->length_scale)
+        snprintf(unit, 3, fabs(log(1e-3 * middle / usual)) < fabs(log(1e-2 * middle / usual)) ? "mm" : "cm");
     ulna_release(&r->set->allocator, far, count, sizeof *far);
     return ULNA_OK;
 }

@@ -184,6 +184,16 @@ static void weigh_joints(ulna_reach *reach, const ulna_reach_options *given)
     }
 }
 
+/* A limit of a translation that is farther away than any goal stands for none, as 1e16 does in files. Chains are scaled by their limits. */
+static void drop_far_limits(ulna_reach *reach)
+{
+    for (int j = 0; j < reach->nv; j++)
+        if (ulna_segment_is_translation(reach->model->dof_segment[j])) {
+            reach->lower[j] = reach->lower[j] < -reach->far ? -(double)INFINITY : reach->lower[j];
+            reach->upper[j] = reach->upper[j] > reach->far ? (double)INFINITY : reach->upper[j];
+        }
+}
+
 static void copy_options(ulna_reach *reach, const ulna_reach_options *given)
 {
     const ulna_model *model = reach->model;
@@ -202,6 +212,7 @@ static void copy_options(ulna_reach *reach, const ulna_reach_options *given)
         reach->turns[j] = segment <= ULNA_SEGMENT_RZ;
     }
     ulna_model_limit_masters(model, reach->lower, reach->upper);
+    drop_far_limits(reach);
     follow_masters(reach);
     weigh_joints(reach, given);
     if (given->posture)
@@ -269,8 +280,8 @@ static ulna_status prepare(ulna_reach *reach, const ulna_reach_tip *tips, const 
                            ulna_error *error)
 {
     int relative = 0;
-    copy_options(reach, given);
     reach->far = FAR * reach->length;
+    copy_options(reach, given);
     reach->radian = reach->length;
     for (int i = 0; i < reach->tip_count; i++) {
         reach->tip[i].given = tips[i];

@@ -505,6 +505,9 @@ static void tables_in_other_units(void **state)
     json_decref(solve(tool, "-s human -m take.c3d -a typo.csv", 3));
     ulna_test_says(tool->err, "typo.csv:3: marker 'RFHD' would be 3 m from its bone");
     ulna_test_says(tool->err, "correct its numbers");
+    ulna_test_tool_shell(tool, "printf 'marker,bone,x_m,y_m,z_m\nLFHD,head,1e300,0,0\n' >huge.csv");
+    json_decref(solve(tool, "-s human -m take.c3d -a huge.csv", 3));
+    ulna_test_says(tool->err, "correct its numbers"); /* no unit would fit */
     json_decref(ulna_test_tool_run_json(tool, "calibrate", "-s human -m take.c3d -a typo.csv", 3));
 }
 

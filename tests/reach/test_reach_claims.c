@@ -36,6 +36,8 @@ static void set_joint(ulna_test_rng *rng, ulna_builder *builder, int body)
     if (is_ball || (!slides && chance(rng, 0.2)))
         return;
     double wide = slides ? 0.4 : 2.5;
+    if (slides && chance(rng, 0.3)) /* as files write joints without limits */
+        wide = chance(rng, 0.5) ? 1e16 : 1e300;
     assert_int_equal(ulna_builder_set_limits(builder, body, 0, ulna_test_rng_uniform(rng, -wide, -0.1),
                                              ulna_test_rng_uniform(rng, 0.1, wide), NULL),
                      ULNA_OK);
@@ -395,6 +397,46 @@ static void random_robots(void **state)
     assert_true(s.reached > ROBOTS && s.missed > ROBOTS);
 }
 
+/* A file that has 1e16 or 1e300 for "no limit": nothing but the tip says what is reached, and what can be reached is. */
+static void far_limits(void **state)
+{
+    (void)state;
+    const double limits[] = {1e10, 1e16, 1e100, 1e200, 1e300, 1e300};
+    const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    for (int i = 0; i < 6; i++) {
+        ulna_builder *builder = ulna_test_builder();
+        int base = ulna_test_add(builder, "base", ULNA_NONE), slide = ulna_test_add(builder, "slide", base),
+            turn = ulna_test_add(builder, "turn", slide), tip = ulna_test_add(builder, "tip", turn);
+        ulna_test_set_joint(builder, slide, ulna_joint_prismatic(1, 0, 0));
+        ulna_test_set_joint(builder, turn, ulna_joint_revolute(0, 0, 1));
+        assert_int_equal(ulna_builder_set_limits(builder, slide, 0, -limits[i], limits[i], NULL), ULNA_OK);
+        assert_int_equal(ulna_builder_set_placement(builder, tip, (double[3]){1, 0, 0}, identity, NULL), ULNA_OK);
+        if (i % 2) { /* a joint that follows has the limits, too */
+            ulna_test_set_joint(builder, tip, ulna_joint_revolute(1, 0, 0));
+            assert_int_equal(ulna_builder_couple(builder, tip, 0, slide, 0, -1, 0, NULL), ULNA_OK);
+        }
+        scene s = {.model = ulna_test_build(builder), .tip_count = 1};
+        ulna_builder_destroy(builder);
+        s.nq = s.nv = ulna_model_dof_count(s.model);
+        s.tip[0] = ulna_reach_tip_default(tip);
+        for (int k = 3; k < 6; k++)
+            s.tip[0].weight[k] = 0;
+        s.options = ulna_reach_options_default();
+        s.reach = ulna_test_reach_make(s.model, 1, s.tip, &s.options);
+        const double seed[3] = {0};
+        double q[3];
+        for (int above = 0; above < 2; above++) {
+            ulna_reach_goal goal = {.position = {0.3, 0.4, above}, .rotation = {0, 0, 0, 1}};
+            ulna_reach_result result;
+            assert_int_equal(ulna_reach_solve(s.reach.work, &goal, seed, q, &result), ULNA_OK);
+            check_answer(&s, &goal, seed, q, &result, "solve");
+            assert_int_equal(result.reached, !above);
+        }
+        ulna_test_reach_release(&s.reach);
+        ulna_model_destroy(s.model);
+    }
+}
+
 static void built_in_human(void **state)
 {
     (void)state;
@@ -541,6 +583,7 @@ int main(void)
         cmocka_unit_test(parts_leave_joints_of_others),
         cmocka_unit_test(followers_count_in_the_distance),
         cmocka_unit_test(random_robots),
+        cmocka_unit_test(far_limits),
         cmocka_unit_test(built_in_human),
         ulna_test_needs("urdf", cmocka_unit_test(recorded_robots)),
     };

@@ -37,8 +37,8 @@ void ulna_test_reach_q(ulna_test_rng *rng, const ulna_model *model, double *q)
         int c = ulna_model_dof_coordinate(model, j);
         double wide = ulna_model_dof_is_translation(model, j) ? 0.5 : ULNA_PI;
         if (c >= 0)
-            q[c] = ulna_test_rng_uniform(rng, isfinite(lower[j]) ? lower[j] : fmin(-wide, upper[j]),
-                                         isfinite(upper[j]) ? upper[j] : fmax(wide, lower[j]));
+            q[c] = ulna_test_rng_uniform(rng, fabs(lower[j]) < 1e9 ? lower[j] : fmin(-wide, upper[j]),
+                                         fabs(upper[j]) < 1e9 ? upper[j] : fmax(wide, lower[j]));
     }
     for (int body = 0; body < ulna_model_body_count(model); body++) {
         ulna_joint_type type = ulna_model_body_joint(model, body)->type;
