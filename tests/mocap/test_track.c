@@ -96,8 +96,8 @@ static void marker_tables_are_read_and_written(void **state)
         assert_true(set.items[0].offset[0] == 0.1 && set.items[0].offset[2] == 0.3 && !set.is_undetermined);
         ulna_marker_set_release(&set);
     }
-    assert_int_equal(read_set(model, "marker,bone,x,y,z,lengths,offsets\nA,flange,.1,.2,.3,,undetermined\n", &set, &error),
-                     ULNA_OK);
+    assert_int_equal(
+        read_set(model, "marker,bone,x,y,z,lengths,offsets\nA,flange,.1,.2,.3,,undetermined\n", &set, &error), ULNA_OK);
     assert_true(set.is_undetermined && !set.has_other_lengths && set.items[0].weight == 1);
     ulna_marker_set_release(&set);
     assert_says(read_set(model, "# unit: mm\nmarker,bone,x_cm,y_cm,z_cm\nA,flange,1,2,3\n", &set, &error),
@@ -118,8 +118,7 @@ static void marker_tables_are_read_and_written(void **state)
     assert_int_equal(error.line, 3);
     assert_says(read_set(model, "A,flange,10,20,30\nB,elbow,10,20,30\n", &set, &error), ULNA_ERR_PARSE,
                 "add the line '# unit: ");
-    assert_says(read_set(model, "# unit: m\nA,flange,100,200,30\n", &set, &error), ULNA_ERR_PARSE,
-                "seems wrong; ");
+    assert_says(read_set(model, "# unit: m\nA,flange,100,200,30\n", &set, &error), ULNA_ERR_PARSE, "seems wrong; ");
     assert_int_equal(error.line, 2);
     const double far[3] = {0, 0, 30};
     assert_int_equal(ulna_marker_set_add(&set, "A", 0, far, 1), ULNA_OK);
