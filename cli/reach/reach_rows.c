@@ -123,6 +123,14 @@ static ulna_status number_columns(reach_rows *rows, ulna_error *error)
     return ULNA_OK;
 }
 
+/* A name of ours, with the unit that it has here or without: "x" and "x_m". */
+static int is_called(const char *name, const char *own, const char *unit)
+{
+    char whole[16];
+    snprintf(whole, sizeof whole, "%s_%s", own, unit);
+    return ulna_compare_names(name, own) == 0 || (*unit && ulna_compare_names(name, whole) == 0);
+}
+
 /* The slot of "x", and the tip of "tool:x" or "tool.x"; the first one that has no column yet for a name alone. */
 static int find_slot(reach_rows *rows, const char *name, int *tip)
 {
@@ -131,7 +139,7 @@ static int find_slot(reach_rows *rows, const char *name, int *tip)
     while (head > 0 && name[head - 1] != ':' && name[head - 1] != '.')
         head--;
     for (int slot = 0; slot < SLOTS; slot++) {
-        if (ulna_compare_names(name + head, slot_names[slot]) != 0)
+        if (!is_called(name + head, slot_names[slot], slot < 3 ? "m" : ""))
             continue;
         for (*tip = 0; *tip < job->tip_count; ++*tip) {
             const char *own = job->tip[*tip].name;
@@ -151,13 +159,13 @@ static ulna_status name_columns(reach_rows *rows, char *const *cells, ulna_error
         if (slot != ULNA_NONE)
             *column_of(rows, tip, slot) = i;
         else if (rows->time_column == ULNA_NONE &&
-                 (ulna_compare_names(cells[i], "time") == 0 || ulna_compare_names(cells[i], "t") == 0))
+                 (is_called(cells[i], "time", "s") || ulna_compare_names(cells[i], "t") == 0))
             rows->time_column = i;
         else if (*cells[i])
             return cli_fail(
                 error, ULNA_ERR_PARSE,
-                "column %d, '%.60s', is unknown, or there twice: the columns are x,y,z,qx,qy,qz,qw; those of one of "
-                "several tips are %.60s:x and so on",
+                "column %d, '%.60s', is unknown, or there twice: the columns are x,y,z (in metres) and qx,qy,qz,qw; those of "
+                "one of several tips are %.60s:x and so on",
                 i + 1, cells[i], rows->job->tip[0].name);
     }
     for (int t = 0; t < rows->job->tip_count; t++)

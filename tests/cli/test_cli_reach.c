@@ -396,17 +396,20 @@ static void columns_have_names(void **state)
     ulna_test_tool *tool = *state;
     ulna_test_tool_shell(
         tool,
-        "echo 0.4,0.2,0.5 >plain.csv; printf '\"\";\"Z\";\"x\";\"y\"\\r\\n7;0,5;0,4;0,2\\r\\n' >sheet.csv;"
+        "echo 0.4,0.2,0.5 >plain.csv; printf 'x_m,y_m,z_m\\n0.4,0.2,0.5\\n' >units.csv; printf '\"\";\"Z\";\"x\";\"y\"\\r\\n7;0,5;0,4;0,2\\r\\n' >sheet.csv;"
         "printf 'left_hand:x,left_hand:y,left_hand:z,right_hand.x,right_hand.y,right_hand.z\\n"
         "0.5,1.3,0.3,-0.5,1.3,0.3\\n' >named.csv;"
         "printf 'x y z  x y z\\n0.5 1.3 0.3  -0.5 1.3 0.3\\n' >twice.csv; printf 'qx,qy,qz,qw\\n0,0.6,0,0.8\\n' >turn.csv");
     assert_int_equal(ulna_test_tool_run(tool, "reach arm --each plain.csv -o plain.out.csv"), 0);
     assert_int_equal(ulna_test_tool_run(tool, "reach arm --each sheet.csv -o sheet.out.csv"), 0);
+    assert_int_equal(ulna_test_tool_run(tool, "reach arm --each units.csv -o units.out.csv"), 0);
     assert_int_equal(ulna_test_tool_run(tool, "reach arm --path sheet.csv -o sheet.path.csv"), 0);
     assert_int_equal(ulna_test_tool_run(tool, "reach human -t left_hand -t right_hand --each named.csv -o n.csv"), 0);
     assert_int_equal(ulna_test_tool_run(tool, "reach human -t left_hand -t right_hand --each twice.csv -o t.csv"), 0);
     assert_int_equal(ulna_test_tool_run(tool, "reach arm --each turn.csv -o turn.out.jsonl"), 0);
-    ulna_test_tool_shell(tool, "cmp plain.out.csv sheet.out.csv && cmp n.csv t.csv && grep -q worst_tip n.csv");
+    ulna_test_tool_shell(
+        tool,
+        "cmp plain.out.csv sheet.out.csv && cmp plain.out.csv units.out.csv && cmp n.csv t.csv && grep -q worst_tip n.csv");
     char *text = ulna_test_tool_file(tool, "turn.out.jsonl");
     json_t *line = json_loads(text, 0, NULL);
     double p[3], r[9];
