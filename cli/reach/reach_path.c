@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SAMPLES = 1 << 24, MOST_LISTED = 20 };
+enum { MOST_SAMPLES = 1 << 24, MOST_LISTED = 20, PIECE = 100 /* samples */ };
 
 /* ---- the poses ----------------------------------------------------------------------------------------------------------------- */
 
@@ -65,12 +65,12 @@ static ulna_status read_poses(reach_job *job, ulna_error *error)
 /* Of every joint and sample: the speed times the time between samples, or the speed itself if no time is known. */
 static double *largest_steps(const reach_job *job)
 {
-    double *steps = calloc((size_t)job->nv + 1, sizeof *steps);
+    double *steps = cli_allocate((size_t)job->nv + 1, sizeof *steps);
     const reach_poses *p = &job->poses;
     double between = job->rate > 0 ? 1 / job->rate : 1;
     if (p->times && p->count > 1 && !(job->rate > 0))
         between = (p->times[p->count - 1] - p->times[0]) / (p->count - 1);
-    for (int j = 0; j < job->nv && steps; j++)
+    for (int j = 0; j < job->nv; j++)
         steps[j] = job->max_speed * between;
     return steps;
 }
@@ -90,16 +90,16 @@ static int put_samples(json_t *list, const ulna_reach_result *results, int count
     return more;
 }
 
-static void put_path(json_t *object, const reach_job *job, const ulna_reach_result *results, int jumps, int missed,
-                     double seconds)
+static void put_path(json_t *object, const reach_job *job, const ulna_reach_result *results, int missed, double seconds)
 {
-    int count = job->poses.count, iterations = 0, restarts = 0;
+    int count = job->poses.count, iterations = 0, restarts = 0, jumps = 0;
     double position = 0, rotation = 0;
     for (int i = 0; i < count; i++) {
         position = fmax(position, results[i].position_error);
         rotation = fmax(rotation, results[i].rotation_error);
         iterations += results[i].iterations;
         restarts += results[i].restarts;
+        jumps += i > 0 && results[i].jumped;
     }
     put_count(object, "samples", count);
     put_flag(object, "reached", missed == 0);
@@ -150,35 +150,77 @@ static int judge(json_t *object, const reach_job *job, const double *q, const ul
     return missed;
 }
 
+/* The tips' mode counts for the first sample alone: what follows is solved by ULNA_REACH_NEAR, whatever piece it is in. */
+static ulna_status make_follower(const reach_job *job, ulna_reach **reach, ulna_reach_work **work, ulna_error *error)
+{
+    ulna_reach_tip tips[REACH_MOST_TIPS];
+    ulna_reach_options options = job->options;
+    options.mode = ULNA_REACH_NEAR;
+    for (int i = 0; i < job->tip_count; i++)
+        tips[i] = job->tip[i].tip;
+    ulna_status status = ulna_reach_create(job->model, job->tip_count, tips, &options, NULL, reach, error);
+    return status == ULNA_OK ? ulna_reach_work_create(*reach, NULL, work, error) : status;
+}
+
+/* In pieces, so that a bar moves and an interrupt is seen; the first is one sample. `done` receives how many samples were solved. */
+static ulna_status follow_pieces(const cli *tool, const reach_job *job, const double *steps, double *q,
+                                 ulna_reach_result *results, int *done, ulna_error *error)
+{
+    ulna_reach *reach = NULL;
+    ulna_reach_work *follower = NULL;
+    ulna_status status = make_follower(job, &reach, &follower, error);
+    progress bar;
+    progress_begin(&bar, tool);
+    for (*done = 0; *done < job->poses.count && status == ULNA_OK && !cli_is_stopping();) {
+        const size_t from = (size_t)*done, nq = (size_t)job->nq;
+        const int left = job->poses.count - *done, size = from == 0 ? 1 : left < PIECE ? left : PIECE;
+        status =
+            ulna_reach_path(from ? follower : job->work, size, job->poses.goals + from * (size_t)job->tip_count,
+                            from ? q + (from - 1) * nq : job->seed, steps, q + from * nq, results + from, NULL, NULL);
+        if (status != ULNA_OK)
+            cli_fail(error, cli_with_memory(status), "the path could not be followed: %s", ulna_status_text(status));
+        *done += size;
+        progress_show(&bar, (double)*done / job->poses.count, "samples");
+    }
+    progress_end(&bar);
+    ulna_reach_work_destroy(follower);
+    ulna_reach_destroy(reach);
+    return status;
+}
+
+/* What follows until an interrupt is written; the signal then ends the program. */
 static int follow(const cli *tool, json_t *object, reach_job *job)
 {
-    int count = job->poses.count, jumps = 0, code;
+    const int total = job->poses.count, is_counted = cli_writing_begin("");
     ulna_error error;
-    double *q = calloc((size_t)count * (size_t)job->nq + 1, sizeof *q);
+    double *q = cli_allocate((size_t)total * (size_t)job->nq + 1, sizeof *q);
     double *steps = job->max_speed > 0 ? largest_steps(job) : NULL;
-    ulna_reach_result *results = calloc((size_t)count, sizeof *results);
-    reach_answer *answers = calloc((size_t)count, sizeof *answers);
+    ulna_reach_result *results = cli_allocate((size_t)total, sizeof *results);
+    reach_answer *answers = cli_allocate((size_t)total, sizeof *answers);
     ulna_error_clear(&error);
-    if (!q || !results || !answers || (job->max_speed > 0 && !steps)) {
-        cli_fail(&error, ULNA_ERR_MEMORY, "no memory for %d samples", count);
+    double began = cli_seconds();
+    int count, code = CLI_DONE;
+    ulna_status status = follow_pieces(tool, job, steps, q, results, &count, &error);
+    double seconds = cli_seconds() - began;
+    job->poses.count = count;
+    if (status != ULNA_OK) {
         code = files_fail(object, job->rows_path, &error);
-    } else {
-        double began = cli_seconds();
-        ulna_status status =
-            ulna_reach_path(job->work, count, job->poses.goals, job->seed, steps, q, results, &jumps, NULL);
-        double seconds = cli_seconds() - began;
-        if (status != ULNA_OK) {
-            cli_fail(&error, cli_with_memory(status), "the path could not be followed: %s", ulna_status_text(status));
-            code = files_fail(object, job->rows_path, &error);
-        } else {
-            int missed = judge(object, job, q, results, answers);
-            put_path(object, job, results, jumps, missed, seconds);
-            print_path(tool, object);
-            code = reach_write_outputs(tool, object, job, REACH_SAMPLES, count, answers);
-            if (!code && missed)
-                code = CLI_PARTLY;
+    } else if (count > 0) {
+        int missed = judge(object, job, q, results, answers);
+        put_path(object, job, results, missed, seconds);
+        if (count < total) {
+            put_count(object, "samples_left", total - count);
+            put_flag(object, "reached", 0);
         }
+        print_path(tool, object);
+        code = reach_write_outputs(tool, object, job, REACH_SAMPLES, count, answers);
+        if (!code && (missed || count < total))
+            code = CLI_PARTLY;
     }
+    if (status == ULNA_OK && cli_is_stopping())
+        cli_complain("interrupted: %d of %d samples are done%s", count, total,
+                     count > 0 && cli_value(tool, "output") ? " and written" : "");
+    cli_writing_end(is_counted);
     free(q);
     free(steps);
     free(results);

@@ -444,6 +444,58 @@ static void a_list_can_be_stopped(void **state)
     free(rows);
 }
 
+static void a_path_can_be_stopped(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(
+        tool, "i=0; while test $i -lt 20000; do i=$((i + 1)); echo 9,9,9,9,9,9; done >far.csv;"
+              "'" ULNA_TEST_CLI
+              "' reach human --lock pelvis -t left_hand -t right_hand --path far.csv -o far.jsonl --json >out 2>err &"
+              " p=$!; sleep 2; kill -TERM $p; wait $p 2>/dev/null; test $? = 143 || exit 1;"
+              "grep -q 'of 20000 samples are done and written' err && wc -l <far.jsonl >lines");
+    char *out = ulna_test_tool_file(tool, "out"), *lines = ulna_test_tool_file(tool, "lines");
+    json_t *o = json_loads(out, 0, NULL);
+    assert_int_equal(integer(o, "samples"), atoi(lines));
+    assert_int_equal(integer(o, "samples") + integer(o, "samples_left"), 20000);
+    assert_true(json_is_false(json_object_get(o, "reached")));
+    json_decref(o);
+    free(out);
+    free(lines);
+}
+
+/* In pieces, of which the first has the mode of the options: the answers of the library's one pass. */
+static void pieces_make_one_path(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool, "i=0; echo x,y,z >line.csv; while test $i -lt 350; do i=$((i + 1));"
+                               " echo 0.4,$(printf '0.%04d' $i),0.5; done >>line.csv");
+    assert_int_equal(ulna_test_tool_run(tool, "reach arm -t flange --any --path line.csv -o line.out.csv"), 0);
+    ulna_model *model;
+    ulna_reach *reach;
+    ulna_reach_work *work;
+    ulna_reach_goal goals[350];
+    assert_int_equal(ulna_sample_create("arm", NULL, &model, NULL), ULNA_OK);
+    ulna_reach_tip tip = ulna_reach_tip_default(ulna_model_find_body(model, "flange"));
+    ulna_reach_options options = ulna_reach_options_default();
+    options.mode = ULNA_REACH_ANY;
+    int nq = ulna_model_coordinate_count(model);
+    for (int k = 3; k < 6; k++)
+        tip.weight[k] = 0;
+    assert_int_equal(ulna_reach_create(model, 1, &tip, &options, NULL, &reach, NULL), ULNA_OK);
+    assert_int_equal(ulna_reach_work_create(reach, NULL, &work, NULL), ULNA_OK);
+    for (int i = 0; i < 350; i++)
+        goals[i] = (ulna_reach_goal){{0.4, (i + 1) / 1e4, 0.5}, {0, 0, 0, 1}};
+    double *q = calloc((size_t)(350 * nq), sizeof *q);
+    assert_int_equal(ulna_reach_path(work, 350, goals, NULL, NULL, q, NULL, NULL, NULL), ULNA_OK);
+    char *cell = cell_of(tool, "line.out.csv", "elbow_rad", 350);
+    assert_near(atof(cell), q[349 * nq + 3], 1e-12);
+    free(cell);
+    free(q);
+    ulna_reach_work_destroy(work);
+    ulna_reach_destroy(reach);
+    ulna_model_destroy(model);
+}
+
 /* The table of a path has what the summary only counts, and is read back in its units. */
 static void tables_of_paths(void **state)
 {
@@ -696,6 +748,8 @@ int main(void)
         TEST(rows_are_solved_alone),
         TEST(columns_have_names),
         TEST(a_list_can_be_stopped),
+        TEST(a_path_can_be_stopped),
+        TEST(pieces_make_one_path),
         TEST(tables_of_paths),
         TEST(constraints_that_are_not_kept),
         TEST(options_of_a_tip_in_any_order),
