@@ -360,7 +360,7 @@ def main():
     rows = {}
     for name, file, tip in ROBOTS:
         if not (data / file).exists():
-            print(f"reach_peers: {data / file} is not there")
+            print(f"reach_peers: without {file} (docs/test-data.md) there is no contest on {name}")
             continue
         robot = Robot(name, data / file, tip)
         contest(robot, data / file, arguments, rows)
