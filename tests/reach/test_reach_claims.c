@@ -479,6 +479,7 @@ static void beyond_limits_is_not_allowed(void **state)
     assert_int_equal(ulna_builder_set_limits(builder, 1, 0, -1, 2, NULL), ULNA_OK);
     assert_int_equal(ulna_builder_couple(builder, 2, 0, 1, 0, 0.5, 0.1, NULL), ULNA_OK);
     ulna_model *model = ulna_test_build(builder);
+    ulna_builder_destroy(builder);
     const ulna_reach_tip tip = ulna_reach_tip_default(2);
     ulna_reach *reach;
     assert_int_equal(ulna_reach_create(model, 1, &tip, NULL, NULL, &reach, NULL), ULNA_OK);
@@ -529,6 +530,7 @@ static void parts_leave_joints_of_others(void **state)
     const int left = add_link(builder, "left hand", add_link(builder, "left arm", trunk));
     const int right = add_link(builder, "right hand", add_link(builder, "right arm", trunk));
     ulna_model *model = ulna_test_build(builder);
+    ulna_builder_destroy(builder);
     for (int order = 0; order < 2; order++) {
         ulna_reach_tip tips[2];
         tips[order] = place_of(left, ULNA_NONE);
@@ -560,6 +562,7 @@ static void followers_count_in_the_distance(void **state)
         const int elbow = add_link(builder, "elbow", shoulder), gripper = add_link(builder, "gripper", elbow);
         assert_int_equal(ulna_builder_couple(builder, gripper, 0, elbow, 0, multipliers[i], 0, NULL), ULNA_OK);
         ulna_model *model = ulna_test_build(builder);
+        ulna_builder_destroy(builder);
         const ulna_reach_tip tip = place_of(elbow, ULNA_NONE);
         ulna_reach_options options = ulna_reach_options_default();
         options.mode = ULNA_REACH_NEAREST;
