@@ -156,6 +156,8 @@ static inline ulna_status cli_io_status(int number)
 /* Without memory the tool ends: memory.c. It says so, also as the one object of --json, when no other thread is writing a file;
  * with CLI_PARTLY. */
 _Noreturn int cli_out_of_memory(void);
+/* What is undone first, such as files that are half written. One thing at a time; NULL: nothing. */
+void cli_undo_without_memory(void (*undo)(void *), void *context);
 /* Zeros; without memory the tool ends. free() it. */
 void *cli_allocate(size_t count, size_t size);
 /* The status; but without memory the tool ends. For calls whose failure means something else to the caller. */

@@ -11,6 +11,14 @@
 #include "cli/output.h"
 
 static const cli *told; /* whether --json is on */
+static void (*undo)(void *context);
+static void *undone;
+
+void cli_undo_without_memory(void (*what)(void *), void *context)
+{
+    undo = what;
+    undone = context;
+}
 
 _Noreturn int cli_out_of_memory(void)
 {
@@ -18,6 +26,8 @@ _Noreturn int cli_out_of_memory(void)
     while (atomic_exchange(&is_ending, 1)) /* the program ends in another thread */
         pause();
     cli_writing_stop();
+    if (undo)
+        undo(undone);
     fputs("ulna: out of memory\n", stderr);
     if (told && (told->json || told->json_ahead))
         fputs("{\"error\": {\"status\": \"memory\", \"message\": \"out of memory\"}}\n", stdout);

@@ -253,7 +253,7 @@ ulna_status reach_answers_open(reach_answers *a, const reach_job *job, const cha
     a->is_counted = cli_writing_begin(path);
     a->status = ulna_output_open(path, NULL, &a->output, error);
     if (a->status == ULNA_OK && a->table == REACH_TABLE_CSV)
-        write_heading(a);
+        a->status = cli_with_memory(write_heading(a));
     return a->status;
 }
 

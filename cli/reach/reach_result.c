@@ -277,10 +277,18 @@ static int put_output(json_t *object, const char *path, const ulna_error *error)
     return code;
 }
 
+static void discard_tables(void *context)
+{
+    reach_job *job = context;
+    for (int i = 0; i < job->table_count; i++)
+        (void)reach_answers_close(&job->tables[i], 0, NULL);
+}
+
 int reach_open_tables(const cli *tool, json_t *object, reach_job *job, reach_answer_kind kind, int has_time)
 {
     int code = CLI_DONE;
     job->tables = cli_allocate((size_t)tool->given_count + 1, sizeof *job->tables);
+    cli_undo_without_memory(discard_tables, job);
     for (int i = 0; i < tool->given_count && !code; i++) {
         ulna_error error;
         ulna_error_clear(&error);
@@ -302,6 +310,7 @@ int reach_close_tables(json_t *object, reach_job *job, int is_kept)
         int failed = is_kept ? put_output(object, job->tables[i].path, &error) : CLI_DONE;
         code = failed > code ? failed : code;
     }
+    cli_undo_without_memory(NULL, NULL);
     return code;
 }
 
