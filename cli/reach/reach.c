@@ -45,14 +45,19 @@ static void note_robot(reach_job *job)
     files_note(job->notes, job->robot, remarks);
 }
 
-static ulna_status prepare(reach_job *job, ulna_error *error)
+ulna_status reach_make(const reach_job *job, const ulna_reach_options *options, ulna_reach **reach,
+                       ulna_reach_work **work, ulna_error *error)
 {
     ulna_reach_tip tips[REACH_MOST_TIPS];
     for (int i = 0; i < job->tip_count; i++)
         tips[i] = job->tip[i].tip;
-    ulna_status status = ulna_reach_create(job->model, job->tip_count, tips, &job->options, NULL, &job->reach, error);
-    if (status == ULNA_OK)
-        status = ulna_reach_work_create(job->reach, NULL, &job->work, error);
+    ulna_status status = ulna_reach_create(job->model, job->tip_count, tips, options, NULL, reach, error);
+    return status == ULNA_OK ? ulna_reach_work_create(*reach, NULL, work, error) : status;
+}
+
+static ulna_status prepare(reach_job *job, ulna_error *error)
+{
+    ulna_status status = reach_make(job, &job->options, &job->reach, &job->work, error);
     return status == ULNA_OK ? reach_keep_prepare(job, error) : status;
 }
 

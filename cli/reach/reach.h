@@ -121,6 +121,11 @@ ulna_status reach_rows_restart(reach_rows *rows, ulna_error *error);
 int reach_rows_has(const reach_rows *rows, int tip, int number);
 void reach_rows_close(reach_rows *rows);
 
+/* reach.c */
+/* The job's tips with these options, and memory for a solve. */
+ulna_status reach_make(const reach_job *job, const ulna_reach_options *options, ulna_reach **reach,
+                       ulna_reach_work **work, ulna_error *error);
+
 /* reach_list.c, reach_path.c */
 int reach_solve_list(const cli *tool, json_t *object, reach_job *job);
 int reach_follow(const cli *tool, json_t *object, reach_job *job);

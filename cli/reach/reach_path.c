@@ -150,25 +150,16 @@ static int judge(json_t *object, const reach_job *job, const double *q, const ul
     return missed;
 }
 
-/* The tips' mode counts for the first sample alone: what follows is solved by ULNA_REACH_NEAR, whatever piece it is in. */
-static ulna_status make_follower(const reach_job *job, ulna_reach **reach, ulna_reach_work **work, ulna_error *error)
-{
-    ulna_reach_tip tips[REACH_MOST_TIPS];
-    ulna_reach_options options = job->options;
-    options.mode = ULNA_REACH_NEAR;
-    for (int i = 0; i < job->tip_count; i++)
-        tips[i] = job->tip[i].tip;
-    ulna_status status = ulna_reach_create(job->model, job->tip_count, tips, &options, NULL, reach, error);
-    return status == ULNA_OK ? ulna_reach_work_create(*reach, NULL, work, error) : status;
-}
-
 /* In pieces, so that a bar moves and an interrupt is seen; the first is one sample. `done` receives how many samples were solved. */
 static ulna_status follow_pieces(const cli *tool, const reach_job *job, const double *steps, double *q,
                                  ulna_reach_result *results, int *done, ulna_error *error)
 {
     ulna_reach *reach = NULL;
     ulna_reach_work *follower = NULL;
-    ulna_status status = make_follower(job, &reach, &follower, error);
+    ulna_reach_options options = job->options;
+    options.mode =
+        ULNA_REACH_NEAR; /* --any and --nearest are about the first sample alone, whatever piece another one is in */
+    ulna_status status = reach_make(job, &options, &reach, &follower, error);
     progress bar;
     progress_begin(&bar, tool);
     for (*done = 0; *done < job->poses.count && status == ULNA_OK && !cli_is_stopping();) {
